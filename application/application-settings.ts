@@ -11,42 +11,42 @@ export type ViewerUrl = (slug: Slug, visibility: Visibility) => string;
 /** Settings of the application. Omitted ones have the defaults of the service. */
 export type ApplicationSettings = {
   /**
-   * Prices, limits and credit packs. The ports `rateLimits` and `apiRequests` count by its rates: give them the same.
-   * Default: those of the specification.
+   * Prices, limits and credit packs. Pass the same policy to the ports `rateLimits` and `apiRequests`. Default: the
+   * specification's.
    */
   readonly policy?: PanoramaPolicy | undefined;
-  /** Who may open an account. The operator may always. Default: `open`, everybody. */
+  /** Sign-up mode. The operator can always open accounts. Default: `open`, everybody. */
   readonly signUp?: SignUpMode | undefined;
-  /** Which public panoramas the gallery shows (domain/tasks/visibility.ts). Default: `open`, all. */
+  /** Gallery mode (domain/tasks/visibility.ts). Default: `open`, all public panoramas. */
   readonly gallery?: GalleryMode | undefined;
-  /** The credits with which an account begins that was opened by sign-up. Default: none. */
+  /** Welcome credits of an account that was opened by sign-up. Default: none. */
   readonly welcomeCredits?: Credits | undefined;
   /**
-   * When a task is resolved whose submission has no recorded answer. Longer than `provider.submit` can take. Default:
-   * 35 seconds.
+   * Time after which the sweep resolves a submission without a recorded answer. Must exceed the duration of
+   * `provider.submit`. Default: 35 seconds.
    */
   readonly submissionDeadlineMilliseconds?: number | undefined;
-  /** When a generation, or a wait in the queue, is given up and refunded. Default: 10 minutes. */
+  /** Maximum time of a generation, and of a wait in the queue, before the task is refunded. Default: 10 minutes. */
   readonly generationDeadlineMilliseconds?: number | undefined;
   /** Maximum number of tasks that wait in the queue in front of the provider. Default: 10 000. */
   readonly queueMax?: number | undefined;
-  /** How long one process holds a task exclusively for one poll of the provider. Default: one minute. */
+  /** Duration of the exclusive lease on a task for one poll of the provider. Default: one minute. */
   readonly leaseMilliseconds?: number | undefined;
   /** The longest delay that `provider.nextPollMilliseconds` returns. Default: not longer than a lease. */
   readonly pollMillisecondsMax?: number | undefined;
-  /** Generated pictures with larger figures are refunded (domain/images/picture.ts). Default: any are allowed. */
+  /** Maximum figures of a usable picture (domain/images/picture.ts). Default: no maximum. */
   readonly resultBounds?: ResultBounds | undefined;
-  /** How long an unused uploaded reference image is kept. Default: one day. */
+  /** Hours until an unused uploaded reference image is deleted. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
-  /** Origins to which webhooks are sent although they use http or have a private address. Default: none. */
+  /** Origins that may receive webhooks over http or at a private address. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
-  /** `one`: no other process uses the same stores, so nobody has to look for changes of others. Default: `several`. */
+  /** `one`: this is the only process, so it does not look for changes by others. Default: `several`. */
   readonly processes?: "one" | "several" | undefined;
-  /** Where people look at a panorama, for `viewer_url`. Default: tasks have no `viewer_url`. */
+  /** URLs of the viewer, for `viewer_url`. Default: tasks have no `viewer_url`. */
   readonly viewerUrl?: ViewerUrl | undefined;
 };
 
-/** The settings, with defaults in place of omitted ones. */
+/** Adds the defaults of omitted settings. */
 export const completeSettings = ({
   policy = PANORAMA_POLICY,
   signUp = "open",
@@ -69,7 +69,7 @@ export const completeSettings = ({
   welcomeCredits,
   submissionDeadlineMilliseconds,
   generationDeadlineMilliseconds,
-  /** A task waits in the queue for as long as a generation may take. */
+  /** The maximum wait in the queue equals the maximum time of a generation. */
   queueDeadlineMilliseconds: generationDeadlineMilliseconds,
   queueMax,
   leaseMilliseconds,
@@ -81,5 +81,5 @@ export const completeSettings = ({
   viewerUrl,
 });
 
-/** What `completeSettings` returns. */
+/** Result of `completeSettings`. */
 export type CompleteSettings = ReturnType<typeof completeSettings>;

@@ -54,7 +54,7 @@ import {
   testEndpoint,
 } from "./webhooks/endpoints.js";
 
-/** All that the application needs from outside. */
+/** All ports of the application. */
 export type ApplicationPorts = StorePorts & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
@@ -65,9 +65,9 @@ export type ApplicationPorts = StorePorts & {
   readonly signals: TaskSignals;
   readonly eventSignals: EventSignals;
   readonly reporter: Reporter;
-  /** The providers that send webhooks, by name. Absent: none does. */
+  /** The providers that send webhooks, by name. Absent: there is none. */
   readonly providerWebhooks?: ReadonlyMap<string, ProviderWebhooks> | undefined;
-  /** Runs the background work. Absent: `clock` does. */
+  /** Runs the background work. Default: a schedule based on `clock`. */
   readonly schedule?: MakeSchedule | undefined;
 };
 
@@ -75,7 +75,7 @@ type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp
   Pick<CompleteSettings, "policy">;
 
 /**
- * The use cases that work on the stores alone: a command of the operator needs no provider, storage, mail or payments.
+ * Use cases that need only the stores: operator commands need no provider, storage, mail or payments.
  * `createApplication` has them too.
  */
 export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
@@ -147,10 +147,10 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   },
 });
 
-/** The use cases of `storeUseCases`. */
+/** Result of `storeUseCases`. */
 export type StoreUseCases = ReturnType<typeof storeUseCases>;
 
-/** What the use cases share inside the application. */
+/** Ports that the use cases share inside the application. */
 type InnerPorts = ApplicationPorts & {
   readonly generationTime: GenerationTime;
   readonly keyUses: KeyUses;
@@ -158,7 +158,7 @@ type InnerPorts = ApplicationPorts & {
   readonly pollDue: () => void;
 };
 
-/** Each use case stands here, or in `storeUseCases`, and nowhere else: what calls it takes its type from `UseCases`. */
+/** All other use cases. Callers take their types from `UseCases`. */
 const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
   const { accounts, credits, panoramas, webhooks, operators } = storeUseCases(ports, settings);
   return {
@@ -202,7 +202,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
 
 const STOP_MILLISECONDS = 20_000;
 
-/** Makes the whole application from its ports. Calls none of them, and starts nothing. */
+/** Builds the application from its ports. Calls none of them, and starts nothing. */
 export const createApplication = ({
   ports,
   settings = {},
@@ -226,15 +226,15 @@ export const createApplication = ({
   };
   return {
     ...allUseCases({ ...inside, pollDue: () => wake("settle") }, complete),
-    /** The prices and limits that the use cases apply, for what tells clients about them. */
+    /** Prices and limits of the use cases, for all code that shows them to clients. */
     policy: complete.policy,
-    /** Origins to which webhooks may be sent although they use http or have a private address. */
+    /** Origins that may receive webhooks over http or at a private address. */
     webhookPrivateOrigins: complete.webhookPrivateOrigins,
-    /** Where people look at a panorama. */
+    /** URLs of the viewer. */
     viewerUrl: complete.viewerUrl,
-    /** How long an uploaded image is kept that no creation uses. */
+    /** Hours until an unused upload is deleted. */
     referenceRetentionHours: complete.referenceRetentionHours,
-    /** Starts the background work. Without it, tasks are created here, but only other processes work on them. */
+    /** Starts the background work. Without `start`, this process only accepts tasks. */
     start: async (): Promise<void> => {
       started = true;
       schedule.start();
@@ -253,13 +253,13 @@ export const createApplication = ({
 /** All use cases, and the background work. */
 export type Application = ReturnType<typeof createApplication>;
 
-/** All use cases, by what they are about. */
+/** All use cases. */
 export type UseCases = Omit<
   Application,
   "policy" | "webhookPrivateOrigins" | "viewerUrl" | "referenceRetentionHours" | "start" | "stop"
 >;
 
-/** The same signals; `listener` gets every announcement, too. */
+/** The same signals, with `listener` called for every announcement. */
 const announcing = (signals: TaskSignals, listener: (task: Task) => void): TaskSignals => ({
   announce: (task) => {
     signals.announce(task);

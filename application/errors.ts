@@ -1,4 +1,4 @@
-/** It does not exist, or it belongs to another account: both give the same error. */
+/** The thing does not exist, or it belongs to another account: both give the same error. */
 export type NotFound = { readonly kind: "not_found"; readonly message: string };
 
 /** A refusal with `message` for people. */

@@ -2,7 +2,7 @@ import type { EntryPlace } from "../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../domain/ids.js";
 import type { LedgerLine, LedgerStore } from "./ports/stores/ledger-store.js";
 
-/** The pages beside a page of tasks, which are ordered by their ids. */
+/** Cursors of the pages before and after a page of tasks, which are ordered by their ids. */
 export type PagesBeside = {
   /** `before` for the page with older tasks; `undefined` if there are none. */
   readonly next: TaskId | undefined;
@@ -10,13 +10,10 @@ export type PagesBeside = {
   readonly newer: TaskId | undefined;
 };
 
-/** Where a page of tasks begins: without both, at the first ones. */
+/** Start of a page of tasks; without both, the first page. */
 export type PageStart = { readonly before?: TaskId | undefined; readonly after?: TaskId | undefined };
 
-/**
- * A page of at most `limit` items, given up to one item more, which shows that there is another page. `last` is the
- * item after which that begins; `undefined` on the last page.
- */
+/** Splits up to `limit + 1` items into a page and `last`, the cursor of the next page; `undefined` on the last page. */
 export const pageOf = <Item>(
   found: readonly Item[],
   limit: number,
@@ -26,8 +23,8 @@ export const pageOf = <Item>(
 };
 
 /**
- * The pages beside one that was read beyond the task `beyond`, `first` the newest or the oldest tasks. `start` is the
- * first task that was read, and `last` is the one after which there are more.
+ * Cursors of the previous and the next page. `beyond`: cursor of this page. `first`: read order. `start`: first task
+ * that was read. `last`: its last task if there are more.
  */
 export const pagesBeside = (
   first: "newest" | "oldest",
@@ -37,7 +34,7 @@ export const pagesBeside = (
 ): PagesBeside =>
   first === "newest" ? { next: last, newer: beyond && start } : { next: beyond && start, newer: last };
 
-/** Which end of a list is read first, and beyond which task. */
+/** Read order and cursor, from `before` and `after`. */
 export const directionOf = (
   before: TaskId | undefined,
   after: TaskId | undefined,
@@ -47,13 +44,13 @@ export const directionOf = (
   return before === undefined ? [sort, undefined] : ["newest", before];
 };
 
-/** An entry with the balance after it, in credits. `apiKeyId`: the key that has created its task. */
+/** An entry with the balance after it, in credits. `apiKeyId`: the key that created its task. */
 export type EntryLine = Pick<LedgerLine, "entry" | "apiKeyId"> & { readonly balanceAfter: number };
 
-/** `next`: where the next page begins; `undefined` on the last one. */
+/** `next`: cursor of the next page; `undefined` on the last one. */
 export type EntryPage = { readonly entries: readonly EntryLine[]; readonly next: EntryPlace | undefined };
 
-/** Reads entries of the account, newest first. The balance after each one follows from that after the newer one. */
+/** Reads entries of the account, newest first. Computes each balance from the next newer entry. */
 export const readEntryPage = async (
   ledger: Pick<LedgerStore, "list">,
   owner: AccountId,

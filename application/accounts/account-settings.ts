@@ -27,7 +27,7 @@ type ChangePasswordPorts = CredentialsPorts &
   };
 
 /**
- * Replaces the password of somebody who is logged in and knows the old one. Ends all sessions of the account, tells its
+ * Replaces the password of a logged-in user who knows the old one. Ends all sessions of the account, notifies its
  * address, and opens a new session. A refusal changes nothing.
  */
 export const changePassword =
@@ -44,26 +44,26 @@ export const changePassword =
     if (proof.isErr()) return err(proof.error);
     const hash = await secrets.hashPassword(next.value, signal);
     if (hash.isErr()) return err(hash.error);
-    // Of two changes at the same time one fails: both have proven a password that only one of them replaces.
+    // The second of two concurrent changes fails: its old password is no longer valid.
     if (!(await accounts.replacePassword(account.id, proof.value.passwordHash, hash.value))) return err(WRONG_LOGIN);
     await mail.post({ kind: "password_changed", to: account.email });
     const session = await newSession(ports, account.id, hash.value);
     return session === undefined ? err(WRONG_LOGIN) : ok(session);
   };
 
-/** Sets the balance below which the owner is told (domain/credits/standing.ts); `undefined`: never. */
+/** Sets the low-balance threshold (domain/credits/standing.ts); `undefined`: the owner gets no notice. */
 export const setLowBalance =
   ({ accounts }: { readonly accounts: Pick<AccountStore, "setLowBalance"> }) =>
   (id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> =>
     accounts.setLowBalance(id, threshold);
 
 type DeleteAccountPorts = CredentialsPorts & {
-  /** Of operators/close-account.ts. */
+  /** `closeAccount` of operators/close-account.ts. */
   readonly closeAccount: (id: AccountId) => Promise<Result<void, NotFound | TasksActive>>;
   readonly mail: Mail;
 };
 
-/** Closes the account of somebody who is logged in and knows the password, for good (operators/close-account.ts). */
+/** Permanently closes the account of a logged-in user, after a password check (operators/close-account.ts). */
 export const deleteAccount =
   (ports: DeleteAccountPorts) =>
   async (

@@ -15,8 +15,8 @@ import type { AdmittedRequest, ApiRequests, RateLimits, RefusedRequest } from ".
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
 
 /**
- * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits).
- * Checks the key, its expiry and its scopes first, then its rate limit and, for a write, that of its account.
+ * Admits a request with this API key, and reads `task` if given (specification, Authentication and Limits). Checks the
+ * key, its expiry and its scopes, then its rate limit and, for a write, the account's.
  */
 export const admitApiRequest =
   ({ requests, secrets }: Ports) =>
@@ -25,14 +25,14 @@ export const admitApiRequest =
     kind: RequestKind,
     task?: TaskId,
   ): Awaitable<Result<AdmittedRequest, RefusedRequest>> => {
-    // Stryker disable next-line ConditionalExpression: without a key there is no text that could be one
+    // Stryker disable next-line ConditionalExpression: a request without a key is refused either way
     const secret = apiKey === undefined ? undefined : parseApiKeySecret(apiKey);
     return secret === undefined ? err({ kind: "invalid_api_key" }) : requests.admit(secrets.sha256(secret), kind, task);
   };
 
 /**
- * Counts a request for its key and, if it is a write that the key's limit admits, for its account. For stores that
- * count apart from what they read (ports/stores/rate-limits.ts).
+ * Counts a request for its key and, if it is a write that the key's limit admits, for its account. For stores that do
+ * not count in the statement that reads the key (ports/stores/rate-limits.ts).
  */
 export const countRequest = (
   rateLimits: RateLimits,

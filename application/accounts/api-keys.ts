@@ -22,7 +22,7 @@ import type { OrderStore } from "../ports/stores/ledger-store.js";
 /** A new key and its secret. The secret is shown once: the store keeps only its digest. */
 export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
-/** What a new key needs. */
+/** Ports of `newApiKey`. */
 export type NewApiKeyPorts = {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "apiKeyId" | "apiKeySecret">;
@@ -70,12 +70,12 @@ type ListApiKeysPorts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** A key, and what it has spent in the current day and month (domain/credits/budget.ts). */
+/** A key with its spending in the current UTC day and month (domain/credits/budget.ts). */
 export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spending };
 
 const NOTHING: Spending = { today: 0, thisMonth: 0 };
 
-/** The keys with what they have spent of their budgets. */
+/** Adds the spending to each key. */
 export const withSpending = (
   keys: readonly ApiKey[],
   spending: ReadonlyMap<ApiKeyId, Spending>,
@@ -89,10 +89,10 @@ export const listApiKeys =
       ? ok(withSpending(await keys.list(id), await keys.spending(id, clock.now())))
       : err(notFound(`There is no account ${id}.`));
 
-/** Credits of panoramas that a key has made in a month, without those that were refunded. */
+/** Credits spent by a key in a month, without refunds. */
 export type KeySpending = { readonly apiKeyId: ApiKeyId; readonly credits: number };
 
-/** What each key of the account, revoked ones included, has spent in the month (UTC) of `at`, the largest first. */
+/** Spending of each key of the account, including revoked ones, in the UTC month of `at`, largest first. */
 export const readKeySpending =
   ({ keys }: { readonly keys: Pick<ApiKeyStore, "spending"> }) =>
   async (owner: AccountId, at: Date): Promise<readonly KeySpending[]> =>
@@ -105,10 +105,7 @@ type RevokeApiKeyPorts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/**
- * Revokes a key of the account. A key of another account, and one that is revoked, give the same error as an unknown
- * one.
- */
+/** Revokes a key of the account. A foreign or revoked key gives the same error as an unknown one. */
 export const revokeApiKey =
   ({ keys, clock }: RevokeApiKeyPorts) =>
   async (owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> => {

@@ -8,17 +8,17 @@ import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.js";
 
-/** 32 hexadecimal digits are 128 bits of the digest: no collisions in practice, and no longer than an id. */
+/** 128 bits of the digest: no collisions in practice, and as short as an id. */
 const PARTY_DIGITS = 32;
 
-/** The party of a rate limit, without the name itself. */
+/** Key of a rate-limit counter: a digest of the name. */
 export const partyNamed = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
   secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
 
-/** What the limits of logins need. */
+/** Ports of the login limits. */
 export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Pick<Secrets, "sha256"> };
 
-/** Who tries to log in, and from where. */
+/** E-mail address and network of a login. */
 export type LoginAttempt = {
   readonly email: string;
   /** The network of the client: its IPv4 address, or the /64 of its IPv6 address. */
@@ -26,9 +26,9 @@ export type LoginAttempt = {
 };
 
 /**
- * Counts the attempt for its network, for its e-mail address from this network, and for its e-mail address, so that
- * passwords cannot be guessed. The order matters: an attempt above the limit of its network does not count for the
- * e-mail address, so one network alone cannot use up the attempts of the address's owner elsewhere.
+ * Counts a login attempt three times, so that passwords cannot be guessed: per network, per address and network, per
+ * address. Keep this order: an attempt that the network limit refuses must not count for the address, or one network
+ * could lock out the owner.
  */
 export const admitLoginAttempt = async (
   { rateLimits, secrets }: LoginThrottlePorts,
@@ -47,33 +47,29 @@ export const admitLoginAttempt = async (
   return ok(undefined);
 };
 
-/** A wrong password, an account without a password and an unknown e-mail address give the same error. */
+/** The error for a wrong password, an account without a password, and an unknown e-mail address alike. */
 export type WrongLogin = { readonly kind: "wrong_login" };
 
-/** An attempt to log in with a password. */
+/** A login attempt with its password. */
 export type Credentials = LoginAttempt & { readonly password: string };
 
-/**
- * The account of the credentials, and the hash of its password: the next step sees by it whether the password has
- * changed.
- */
+/** Result of a password check. The next step compares `passwordHash` to detect a change of the password. */
 type Proof = { readonly accountId: AccountId; readonly passwordHash: string };
 
-/** What the check of credentials needs. */
+/** Ports of `checkCredentials`. */
 export type CredentialsPorts = Pick<LoginThrottlePorts, "rateLimits"> & {
   readonly accounts: Pick<AccountStore, "findByEmail">;
   readonly secrets: Pick<Secrets, "sha256" | "verifyPassword">;
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** The only value of its type. */
 export const WRONG_LOGIN: WrongLogin = { kind: "wrong_login" };
 
 type Refusals = WrongLogin | RateLimited | HashingBusy;
 
 /**
  * Counts the attempt, and compares the password. Takes the same time for an unknown e-mail address as for a known one.
- * Stops waiting for its turn to hash when `signal` is aborted.
+ * The wait for a turn to hash ends when `signal` is aborted.
  */
 export const checkCredentials = async (
   ports: CredentialsPorts,
@@ -99,12 +95,12 @@ export const checkCredentials = async (
   return ok({ accountId: account.id, passwordHash });
 };
 
-/** How somebody who is logged in proves to be the owner of the account. */
+/** Input of `checkOwnPassword`. */
 export type OwnPassword = Omit<Credentials, "email">;
 
 /**
- * Asks for the password of an account again, before what must not be done with a session that was left open or stolen.
- * Counts as an attempt to log in.
+ * Checks the password again before a sensitive change, in case the session was left open or stolen. Counts as a login
+ * attempt.
  */
 export const checkOwnPassword = async (
   ports: CredentialsPorts,

@@ -29,13 +29,13 @@ type Ports = CredentialsPorts & {
   readonly mail: Mail;
 };
 
-/** The address is that of the account already. */
+/** The account already has this address. */
 export type SameEmail = { readonly kind: "same_email" };
 
 /**
- * Sends a link to the new address of an account, whose owner knows the password. Nothing changes until the link is
- * followed (`confirmEmail`). An address that has an account gets a letter without a link. The result, the time and
- * what is stored do not tell whether it has one.
+ * Sends a confirmation link to the new address of an account, after a password check. Nothing changes until the link is
+ * followed (`confirmEmail`). An address that has an account gets a notice without a link. Result, time and stored rows
+ * are the same in both cases.
  */
 export const sendEmailLink =
   (ports: Ports) =>
@@ -68,7 +68,7 @@ export const sendEmailLink =
 
 type LinkPorts = { readonly clock: Pick<Clock, "now">; readonly secrets: Pick<Secrets, "sha256"> };
 
-/** The address to which the link with this token changes that of the account; `undefined` if it does not. */
+/** The new e-mail address that this link confirms; `undefined` if the link is not valid. */
 export const checkEmailLink =
   ({ links, clock, secrets }: LinkPorts & { readonly links: Pick<PasswordLinkStore, "find"> }) =>
   async (account: AccountId, text: string): Promise<Email | undefined> => {
@@ -76,7 +76,7 @@ export const checkEmailLink =
     return token && links.find(emailLinkDigest(secrets, account, token), clock.now());
   };
 
-/** Changes the address of an account with a link that was sent to the new one, and tells the old one. */
+/** Changes the address of an account with a link that was sent to the new one, and notifies the old one. */
 export const confirmEmail =
   ({
     links,
@@ -94,9 +94,8 @@ export const confirmEmail =
   };
 
 /**
- * The digest of a link that changes the e-mail address of this account. It differs from that of a link that sets a
- * password, so neither can be used as the other. It differs between accounts, so a link that somebody else has asked
- * for cannot change the address of the account that follows it.
+ * Digest of a link that changes the e-mail address of this account. It includes the purpose, so a password link cannot
+ * be used instead, and the account, so the link of another account cannot be used.
  */
 export const emailLinkDigest = (
   { sha256 }: Pick<Secrets, "sha256">,

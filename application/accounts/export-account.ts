@@ -21,15 +21,12 @@ type Ports = {
 
 const PAGE_SIZE = 500;
 
-/** One thing that is stored about a person; the members besides `type` depend on it. */
+/** One record of the export. `type` determines the other members. */
 export type ExportedRecord = {
   readonly type: "account" | "key" | "order" | "ledger_entry" | "panorama" | "upload" | "webhook_endpoint";
 } & Readonly<Record<string, unknown>>;
 
-/**
- * Everything that is stored about the person of an account, without hashes and secrets, which are not about the person.
- * It is read a page at a time while it is written.
- */
+/** All personal data of an account, without hashes and secrets. Streams page by page. */
 export const exportAccount =
   (ports: Ports) =>
   async (id: AccountId): Promise<Result<AsyncIterable<ExportedRecord>, NotFound>> => {

@@ -3,28 +3,27 @@ import { allowUse, type KeyUse } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 
-/** No request is held for longer. A timer cannot run for the years after which a key may expire. */
+/** Maximum time of a held request. A timer cannot run for the years until a key may expire. */
 const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
 
-/** What `heldKeys` returns. */
+/** Result of `heldKeys`. */
 export type HeldKeys = ReturnType<typeof heldKeys>;
 
 /**
- * A request that is held open. `signal` is aborted when the client leaves, and when the key may not be used any more,
- * which `hasEnded` tells. `release` must be called when the request has ended, unless the signal of the client is
- * aborted then.
+ * A request that is held open. `signal`: aborted when the client disconnects or the key becomes unusable. `hasEnded()`:
+ * true in the second case. Call `release` at the end of the request, unless the client has disconnected.
  */
 export type HeldKey = { readonly signal: AbortSignal; readonly release: () => void; readonly hasEnded: () => boolean };
 
 /**
- * The API keys of the requests that this process holds open: streams of events and waits. A request ends when its key
+ * The API keys of the requests that this process holds open: event streams and waits. A request ends when its key
  * expires, and within a second after the key was revoked or changed, or its account closed
  * (background/watch-changes.ts).
  */
 export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep"> }) => {
   const held = new Map<ApiKeyId, Set<() => void>>();
   return {
-    /** `client`: aborted when the client leaves. */
+    /** `client`: aborted when the client disconnects. */
     hold: ({ id, expiresAt }: Pick<AdmittedKey, "id" | "expiresAt">, client: AbortSignal): HeldKey => {
       const ended = new AbortController();
       let isUnusable = false;
@@ -48,10 +47,7 @@ export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep
       return { signal: ended.signal, release, hasEnded: () => isUnusable };
     },
     ids: (): ApiKeyId[] => [...held.keys()],
-    /**
-     * Ends the requests of those of `ids` that may not be used any more. `live`: the limits of those that are not
-     * revoked.
-     */
+    /** Ends the requests of unusable keys among `ids`. `live`: limits of the keys that are not revoked. */
     endUnusable: (ids: readonly ApiKeyId[], live: ReadonlyMap<ApiKeyId, KeyUse>): void => {
       const now = clock.now();
       for (const id of ids) {

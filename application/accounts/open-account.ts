@@ -15,7 +15,7 @@ import type { AccountStore, EmailTaken } from "../ports/stores/account-stores.js
 import { type NewApiKeyPorts, newApiKey } from "./api-keys.js";
 import { admitLoginAttempt, type Credentials, type LoginThrottlePorts } from "./check-credentials.js";
 
-/** What is known of a new account. */
+/** Data of a new account. */
 export type NewAccount = {
   readonly email: Email;
   readonly password?: string | undefined;
@@ -23,11 +23,11 @@ export type NewAccount = {
   readonly credits?: Credits | undefined;
   /** Opens the account with a key of this name, which requires `credits`. */
   readonly keyName?: string | undefined;
-  /** Opens the account with an entry of this many credits, which pays for no key. */
+  /** Initial credits without an order. They do not allow an API key. */
   readonly welcomeCredits?: Credits | undefined;
 };
 
-/** `secret` is that of its first key; `undefined` if it has none. It is shown only once. */
+/** `secret`: of the first key, shown only once; `undefined` without a key. */
 export type OpenedAccount = { readonly account: Account; readonly secret: ApiKeySecret | undefined };
 
 type OpenAccountPorts = NewApiKeyPorts & {
@@ -64,7 +64,7 @@ export const openAccount =
     return opened.map(() => ({ account, secret: created?.secret }));
   };
 
-/** Whether any account exists. None exists at the first start of the service. */
+/** True if any account exists: false only at the first start of the service. */
 export const hasAccounts =
   ({ accounts }: { readonly accounts: Pick<AccountStore, "isEmpty"> }) =>
   async (): Promise<boolean> =>
@@ -73,9 +73,8 @@ export const hasAccounts =
 type SignUpPorts = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 
 /**
- * Opens an account with a password, where no e-mails can be sent that would confirm the address. If the address is
- * taken, nothing is stored, but the result and the time are the same. A login with the password then shows whether it
- * was taken.
+ * Opens an account with a password, where no mail server can confirm the address. For a taken address it stores
+ * nothing, with the same result and time. Only a login with the password then reveals that it was taken.
  */
 export const signUp =
   (

@@ -66,10 +66,10 @@ type LinkPorts = {
 
 type CheckPasswordLinkPorts = LinkPorts & { readonly accounts: Pick<AccountStore, "findByEmail"> };
 
-/** What a link does: sets the password of the account with this address, or opens that account with it. */
+/** Effect of a link: sets the password of the account with this address, or opens that account with it. */
 type PasswordLinkUse = { readonly email: Email; readonly opensAccount: boolean };
 
-/** What the link with this token still does; `undefined` if it sets no password any more, or the text is no token. */
+/** The effect of the link with this token; `undefined` if it is invalid, used or expired. */
 export const checkPasswordLink =
   (ports: CheckPasswordLinkPorts, { signUp: mode = "open" }: Pick<ApplicationSettings, "signUp"> = {}) =>
   async (text: string): Promise<PasswordLinkUse | undefined> => {
@@ -79,7 +79,7 @@ export const checkPasswordLink =
     return opensAccount && mode === "closed" ? undefined : { email, opensAccount };
   };
 
-/** The e-mail address of the link with this token; `undefined` if it can no longer set a password. */
+/** The e-mail address of the link with this token; `undefined` if the link can no longer set a password. */
 const emailOfLink = async ({ links, clock, secrets }: LinkPorts, text: string): Promise<Email | undefined> => {
   const token = parsePasswordLinkToken(text);
   return token && links.find(secrets.sha256(token), clock.now());
@@ -93,9 +93,9 @@ type SetPasswordByLinkPorts = NewSessionPorts & {
 };
 
 /**
- * Sets the password of the account, ends its sessions, and opens a new one: the link proves who the user is. No login
- * is needed, whose attempts others may have used up. Opens the account if the address has none, unless nobody may sign
- * up. Every refusal leaves the link valid.
+ * Sets the password, ends the account's sessions and opens a new one. The link proves the identity, so no login is
+ * needed, and a login limit that others have exhausted does not matter. Opens the account if the address has none and
+ * sign-up is allowed. Every refusal leaves the link valid.
  */
 export const setPasswordByLink =
   (

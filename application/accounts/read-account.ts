@@ -16,19 +16,19 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** Orders and ledger entries that one page shows. */
+/** Orders and ledger entries per page. */
 export const ACCOUNT_PAGE_SIZE = 20;
 
-/** Where the two lists begin; `undefined`: with the newest. */
+/** Cursors of the two lists; `undefined`: newest first. */
 export type AccountPlaces = {
   readonly ordersBefore?: OrderId | undefined;
   readonly ledgerBefore?: EntryPlace | undefined;
 };
 
-/** The lists are newest first. `nextOrders`, `nextLedger`: where the next page begins; `undefined` on the last page. */
+/** Both lists are newest first. `nextOrders`, `nextLedger`: cursor of the next page; `undefined` on the last page. */
 export type AccountOverview = {
   readonly credits: CreditTotals;
-  /** The threshold of domain/credits/standing.ts. */
+  /** The low-balance threshold (domain/credits/standing.ts). */
   readonly lowBalance: Credits | undefined;
   readonly hasPaidOrder: boolean;
   /** Keys that are not revoked. */

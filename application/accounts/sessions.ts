@@ -37,7 +37,7 @@ export const logIn =
 
 type LogOutPorts = { readonly sessions: Pick<SessionStore, "delete">; readonly secrets: Pick<Secrets, "sha256"> };
 
-/** Deletes the session, so that copies of its cookie are refused, too. */
+/** Deletes the session. Copies of its cookie stop working. */
 export const logOut =
   ({ sessions, secrets }: LogOutPorts) =>
   (token: SessionToken): Promise<void> =>
@@ -64,7 +64,7 @@ export const findSession =
     return account && { account, token, formToken: secrets.sha256(`form ${token}`) };
   };
 
-/** What a new session needs. */
+/** Ports of `newSession`. */
 export type NewSessionPorts = {
   readonly sessions: Pick<SessionStore, "insert" | "deleteExpired">;
   readonly clock: Pick<Clock, "now">;

@@ -36,20 +36,17 @@ import { watchStreams, watchWaitedTasks } from "./watch-changes.js";
 
 /** Tasks in progress at the same time, per process and kind of work. */
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
-/**
- * Slow downloads take their time limit, so that they delay others by less than a customer notices. The largest results
- * of all of them fit into memory.
- */
+/** 8 concurrent checks: slow downloads end at their time limit, and 8 of the largest results fit into memory. */
 const CHECK_CONCURRENCY = 8;
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
 const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
 
-/** Longer than an attempt to send a webhook can take. */
+/** Longer than the maximum time of an attempt to send a webhook. */
 const DELIVERY_LEASE_MILLISECONDS = 20_000;
 
-/** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
+/** Factor for the leases of images: download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
 
 type Ports = {
@@ -89,7 +86,7 @@ export type WorkName =
   | "uses"
   | "clean";
 
-/** All work that runs in the background, with its times and limits. */
+/** The background work of the application, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
   const { provider, storage, rateLimits, eventSignals, keyUses, reporter } = ports;
   const { start, settle, check, keep, sweepTasks, erase } = taskWork(ports, settings);
@@ -114,7 +111,7 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       { name: "keep", everySeconds: 1, run: keep },
       { name: "sweep", everySeconds: 5, run: sweepTasks },
       { name: "erase", everySeconds: 5, run: erase },
-      // The signals of a single process miss nothing.
+      // In a single process the signals are complete.
       ...(settings.processes === "several"
         ? [{ name: "watch", everySeconds: 1, run: watchWaitedTasks(ports) } as const]
         : []),
@@ -137,7 +134,7 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
   };
 };
 
-/** What moves tasks to their ends, and images into the storage and out of it. */
+/** Work that moves tasks on, and stores or deletes images. */
 const taskWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, generationDeadlineMilliseconds, queueDeadlineMilliseconds, resultBounds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
@@ -165,10 +162,10 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
   };
 };
 
-/** What erases unused uploads, events and texts whose time is over, and what closed accounts have left. */
+/** Work that deletes expired uploads, events and texts, and data of closed accounts. */
 const expiryWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, referenceRetentionHours } = settings;
-  // Closed accounts last: one that cannot be erased throws, and would keep the others from their turn.
+  // Closed accounts last: an error there must not stop the other steps.
   const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports)];
   return {
     expire: deleteExpiredReferences(ports, {
@@ -196,7 +193,7 @@ export const wakeAfter = (
   eventSignals.wake(task.accountId);
 };
 
-/** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+/** Maximum distance of a due time from now, by kind of work: the longest delay or lease. */
 const dueWithinMilliseconds = ({
   leaseMilliseconds,
   submissionDeadlineMilliseconds,

@@ -23,21 +23,21 @@ type Ports = DeadlinePorts &
   };
 
 type Settings = DeadlineSettings & {
-  /** Results beyond it are unusable. */
+  /** Larger figures make a result unusable. */
   readonly resultBounds: ResultBounds;
 };
 
-/** Between two attempts to download a result. */
+/** Pause between two download attempts. */
 export const CHECK_PAUSE_MILLISECONDS = 5_000;
 
 /**
  * Downloads and checks the result of every generation that is due. A task with a usable picture succeeds, and the same
- * bytes are stored at once; if that does not work, keep-finished-images.ts downloads them again. A task whose result is
- * not a usable picture, or can never be downloaded, fails and is refunded. Other failures of a download are repeated
- * until the generation deadline. Resolves to the number of results.
+ * bytes are stored at once; if storing fails, keep-finished-images.ts downloads them again. An unusable result, or one
+ * that can never be downloaded, fails the task with a refund. Other failed downloads are repeated until the generation
+ * deadline. Resolves to the number of results.
  */
 export const checkGeneratedImages = (ports: Ports, settings: Settings) => {
-  // While the storage does not answer, most checks must not wait for it: other results are due.
+  // While the storage is down, only one check at a time waits for it, so that other results are not late.
   const probe = storageProbe();
   return (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "check", { ...settings, stopping }, (claimed) =>
@@ -66,7 +66,7 @@ const checkResult = async (
   return undefined;
 };
 
-/** What is to be done with a result. `lease`: with the figures of the picture, as soon as there are any. */
+/** Outcome of a check. `lease`: includes the figures, once measured. */
 type Examined =
   | {
       readonly kind: "usable";
@@ -112,7 +112,7 @@ const measure = ({ reporter }: Ports, lease: Lease<GeneratedTask>, panorama: Enc
   return { ...lease, task: withFigures(task, figures) };
 };
 
-/** The lease continues for the time that storing may take. Resolves to `undefined` if another worker has it now. */
+/** Continues the lease for the maximum time of storing. Resolves to `undefined` if another worker has it now. */
 const recordSuccess = async (
   ports: Ports,
   lease: Lease<GeneratedTask>,
@@ -130,7 +130,7 @@ const recordSuccess = async (
   return { ...lease, task };
 };
 
-/** An error in here is reported, and does not throw: the task has succeeded, and its image is due again. */
+/** Reports an error instead of throwing it: the task has succeeded, and its image is due again. */
 const storeResult = async (
   ports: Ports,
   probe: StorageProbe,

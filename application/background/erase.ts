@@ -17,21 +17,21 @@ type EraseDeletedPanoramasPorts = LeasePorts & {
   readonly storage: Pick<ObjectStorage, "delete">;
 };
 
-/** Between two attempts. */
+/** Pause between two attempts. */
 export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;
-/** After this time a provider's temporary copy is rarely left, so its deletion is tried once only. */
+/** After this time a provider's temporary copy is rarely left, so its deletion is tried only once. */
 const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Deletes the objects that a worker stored while their panorama was deleted, and those of closed accounts. Also deletes
- * the provider's own copy of all of them. The owner does not wait for it. Resolves to the number of panoramas.
+ * Deletes the remaining objects of deleted panoramas and closed accounts, such as those stored during the deletion, and
+ * the provider's copies. Resolves to the number of panoramas.
  */
 export const eraseDeletedPanoramas =
   (ports: EraseDeletedPanoramasPorts, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "erase", { ...limits, stopping }, (lease) => erase(ports, lease));
 
-/** Returns the time of the next attempt, if there is one. */
+/** Resolves to the time of the next attempt, if there is one. */
 const erase = async (ports: EraseDeletedPanoramasPorts, lease: Lease<SucceededTask>): Promise<Date | undefined> => {
   const { tasks, clock } = ports;
   const { task } = lease;
@@ -44,7 +44,7 @@ const erase = async (ports: EraseDeletedPanoramasPorts, lease: Lease<SucceededTa
   return undefined;
 };
 
-/** Whether no object is left. */
+/** True if no object is left. */
 const eraseObjects = async (
   { storage, reporter }: EraseDeletedPanoramasPorts,
   { id, image }: SucceededTask,
@@ -70,14 +70,14 @@ const eraseCopy = async (
 };
 
 const TASKS_PER_STATEMENT = 100;
-/** The most of one run, so that many old tasks delay no other work. The next run takes the next ones. */
+/** Maximum statements per run, so that many old tasks do not delay other work. The next run continues. */
 const STATEMENTS_MAX = 50;
 
 type EraseTextsPorts = { readonly tasks: Pick<TaskWork, "eraseTexts">; readonly clock: Pick<Clock, "now"> };
 
 /**
- * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago: nobody pays for them, and
- * nobody needs them any more. Resolves to the number of tasks.
+ * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago. Resolves to the number of
+ * tasks.
  */
 export const eraseTexts =
   ({ tasks, clock }: EraseTextsPorts) =>
@@ -98,12 +98,12 @@ type EraseClosedAccountsPorts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** In one run: an account may have many tasks. */
+/** Maximum accounts per run: an account may have many tasks. */
 const ACCOUNTS_MAX = 10;
 
 /**
- * Completes what the closing of an account has left, because its process ended or threw: whoever has deleted the own
- * account cannot repeat it. Resolves to the number of accounts.
+ * Finishes interrupted account deletions. The owner cannot repeat them: the login no longer works. Resolves to the
+ * number of accounts.
  */
 export const eraseClosedAccounts =
   (ports: EraseClosedAccountsPorts) =>
@@ -125,21 +125,21 @@ type DeleteExpiredReferencesPorts = {
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** How long unused reference images are kept, and when a deletion is repeated. */
+/** Retention of unused reference images, and lease on a deletable object. */
 type ReferenceRetention = {
-  /** How long an unused uploaded image is kept. */
+  /** Time until an unused uploaded image is deleted. */
   readonly retentionMilliseconds: number;
-  /** After this time another attempt may delete an object, if the first one failed or its instance was killed. */
+  /** Time after which a deletion is repeated, if it failed or its instance was killed. */
   readonly leaseMilliseconds: number;
 };
 
-/** Names handled with one statement. */
+/** Names per statement. */
 const BATCH = 100;
 
 /**
- * Deletes the uploaded images that have expired unused, and those whose last task was deleted. Safe on any number of
- * instances and at any interruption: nothing can refer to a deletable name any more (ports/reference-store.ts), so an
- * object may be deleted twice or late. Resolves to the number of deleted objects.
+ * Deletes expired unused uploads, and uploads whose last task was deleted. Safe on any number of instances and at any
+ * interruption: a deletable name is never used again (ports/reference-store.ts), so an object may be deleted twice or
+ * late. Resolves to the number of deleted objects.
  */
 export const deleteExpiredReferences =
   (

@@ -6,7 +6,7 @@ import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 import type { LeasePorts, WorkLimits } from "./work-on-leases.js";
 
-/** What work with a deadline needs. */
+/** Ports of work with a deadline. */
 export type DeadlinePorts = LeasePorts & FailPorts & { readonly tasks: Pick<TaskWork, "moveWithinLease"> };
 
 /** Limits of the work, and the time from submission to the deadline. */
@@ -14,7 +14,7 @@ export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMillise
 
 type Generation = SubmittedTask | GeneratedTask;
 
-/** The task has not moved on: what the log says about it, and when the next attempt may take place. */
+/** No progress: text for the log, and pause before the next attempt. */
 export type NotYet = { readonly detail: string; readonly pauseMilliseconds: number };
 
 /** The work on a generation that has a deadline. */
@@ -22,14 +22,14 @@ export type DeadlineWork<T extends Generation> = {
   readonly work: "settle" | "check";
   /** Resolves to `undefined` if the generation has moved on. */
   readonly attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NotYet | undefined>;
-  /** Ends what the provider still does for a task that is given up. It must end in time, and must not throw. */
+  /** Cancels the generation of a task that is given up. Must have a timeout, and must not throw. */
   readonly stop?: (task: T) => Promise<unknown>;
 };
 
 /**
- * Makes one attempt to move a generation on. After the generation deadline this attempt was the last one: if the task
- * has not moved on, or the attempt throws, the work is stopped, and the task fails and is refunded, whether the work
- * could be stopped or not. Resolves to the time of the next attempt, if there is one.
+ * Makes one attempt to move a generation on. After the generation deadline it is the last one: if it makes no progress
+ * or throws, the work is stopped, and the task fails and is refunded, even if the stop fails. Resolves to the time of
+ * the next attempt, if there is one.
  */
 export const attemptBeforeDeadline = async <T extends Generation>(
   ports: DeadlinePorts,
@@ -57,7 +57,7 @@ export const attemptBeforeDeadline = async <T extends Generation>(
     notYet = await attempt(lease.value, age());
     if (notYet === undefined) return undefined;
   } catch (error) {
-    // Before the deadline there is another attempt when the lease has expired.
+    // Before the deadline, the next attempt follows when the lease expires.
     if (age() < deadline) throw error;
     reporter.report({ kind: "work_failed", work, taskId: task.id, error });
     return giveUp(`the last attempt threw an error, after ${deadline} ms`);
@@ -67,7 +67,7 @@ export const attemptBeforeDeadline = async <T extends Generation>(
   return new Date(clock.now().getTime() + Math.min(notYet.pauseMilliseconds, left));
 };
 
-/** If the submission lies in the future, the clock was set back, and the deadline would come too late. */
+/** Resets a submission time in the future, which would delay the deadline: the clock was set back. */
 const withPlausibleAge = async <T extends Generation>(
   { tasks, clock }: DeadlinePorts,
   { leaseMilliseconds }: WorkLimits,

@@ -20,10 +20,10 @@ import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases
 type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationProvider, "download"> };
 
 /**
- * Stores every image of a succeeded task that was not stored right after its check (check-generated-images.ts): the
- * storage was unavailable, or the process was killed. Downloads it again, converts it, makes a thumbnail and stores
- * both. While the permanent storage is unavailable, it tries again for as long as the temporary URL works. Also renames
- * the files of panoramas that an operator has hidden (`renameFiles`). Resolves to the number of images processed.
+ * Stores images that were not stored right after their check (check-generated-images.ts): the storage was down, or the
+ * process was killed. Downloads an image again, converts it, makes a thumbnail and stores both. While the permanent
+ * storage is down, repeats this until the temporary URL expires. Also renames the files of hidden panoramas
+ * (`renameFiles`). Resolves to the number of images processed.
  */
 export const keepFinishedImages =
   (ports: Ports, limits: WorkLimits) =>
@@ -69,9 +69,8 @@ const addMissingThumbnail = async (
 };
 
 /**
- * Gives the stored files of a hidden panorama their next name: whoever has the URLs of the present one finds nothing
- * there any more, also in a bucket, which does not ask this service. Copies first, then deletes, and both can be
- * repeated after an interruption: what is not found under the present name was copied and deleted before.
+ * Renames the stored files of a hidden panorama, so that their old URLs stop working, even at a public bucket. Copies,
+ * then deletes. May be repeated: a missing source was moved before.
  */
 const renameFiles = async (
   ports: Pick<StoragePorts, "storage" | "reporter">,
@@ -85,7 +84,7 @@ const renameFiles = async (
   return { image, detail: reason };
 };
 
-/** Returns why it is not done. */
+/** Returns the error, or `undefined` on success. */
 const moveObjects = async (
   { storage }: Pick<StoragePorts, "storage">,
   present: ObjectName,

@@ -5,17 +5,17 @@ import type { IncomingWebhook, ProviderUnavailable, ProviderWebhooks } from "../
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
 type Ports = {
-  /** By provider name. */
+  /** Webhooks by provider name. */
   readonly webhooks: ReadonlyMap<string, ProviderWebhooks>;
   readonly tasks: Pick<TaskWork, "makeDueNow">;
   readonly clock: Pick<Clock, "now">;
-  /** Called when a poll is due now. */
+  /** Starts the poll work. */
   readonly pollDue: () => void;
 };
 
 /**
- * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and one for an
- * unknown task, have no other effect.
+ * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and a webhook for
+ * an unknown task, have no other effect.
  */
 export const receiveProviderWebhook =
   ({ webhooks, tasks, clock, pollDue }: Ports) =>

@@ -24,10 +24,10 @@ type Ports = DeadlinePorts & {
 };
 
 /**
- * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to
- * be checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is
- * first asked to stop it. After the generation deadline the task is polled once more: if it still runs, or if this
- * throws, the provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
+ * Polls the provider for every submitted task that is due. A task with a result becomes `generated`, and its check due
+ * (check-generated-images.ts); a failed one is refunded. If the owner requested a cancel, the provider is first asked
+ * to stop. After the generation deadline there is one last poll: if the task still runs or the poll throws, the
+ * provider is asked to stop, and the task fails and is refunded. Resolves to the number of tasks.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: DeadlineSettings) =>
@@ -43,7 +43,7 @@ export const settleSubmittedTasks =
       }),
     );
 
-/** Carries out the owner's wish to cancel the task, if there is one. `true`: nothing is left to do with this lease. */
+/** Cancels the task if its owner asked for it. Resolves to true if the lease is used up. */
 const hasEndedByCancel = async (
   ports: Ports,
   { leaseMilliseconds }: DeadlineSettings,
@@ -71,7 +71,7 @@ const poll = async (
   });
   const progress = await provider.poll(task.upstreamTaskId);
   if (progress.isErr()) {
-    // The circuit breaker has reported the outage; a report for each of thousands of tasks would add nothing.
+    // Not reported for each task: the circuit breaker reports the outage once.
     if (provider.readiness() !== "down") {
       reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
     }
@@ -82,7 +82,7 @@ const poll = async (
     await failTask(ports, lease, { reason, detail, ...fault });
   };
   if (progress.value.state === "failed") {
-    // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
+    // The owner may have requested a cancel since the lease, and so the provider may have stopped it.
     const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
     const isCanceled = isCancelable(stored) && stored.cancelWish !== undefined;
     const { cause = "generation_failed", reason, imageIndex, imageProblem } = progress.value;

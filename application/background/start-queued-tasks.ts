@@ -5,9 +5,8 @@ import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import { waitUpToASecond } from "./work-on-leases.js";
 
 /**
- * Maximum number of submissions in flight, by readiness. It is low because a provider that becomes busy sends all of
- * them back. While creations wait for the rate limiter, the provider is busy, so tasks start as fast as calls may be
- * sent. While the circuit is probing, one submission shows whether the provider has recovered.
+ * Maximum submissions in flight, by readiness. Low, because a provider that becomes busy rejects all of them. `busy`:
+ * the rate limiter sets the pace. `probing`: one submission shows whether the provider has recovered.
  */
 const IN_FLIGHT_MAX = { ready: 16, busy: 0, probing: 1, down: 0 };
 
@@ -20,8 +19,8 @@ type Settings = SubmissionSettings & { readonly submissionDeadlineMilliseconds: 
 
 /**
  * Submits queued tasks while places of the provider have free slots, round robin over accounts (domain/tasks/queue.ts).
- * While the provider is down or busy, they stay queued. After a task came back because the provider is busy, this run
- * starts no more. A slow submission does not delay the others. Resolves to the number of submitted tasks.
+ * While the provider is down or busy, tasks stay queued. This run stops when the provider answers `busy`. A slow
+ * submission does not delay the others. Resolves to the number of submitted tasks.
  */
 export const startQueuedTasks =
   (ports: Ports, settings: Settings) =>

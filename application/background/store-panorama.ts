@@ -23,7 +23,7 @@ import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
-/** What storing an image needs. */
+/** Ports of storing an image. */
 export type StoragePorts = MovePorts &
   Pick<LeasePorts, "clock" | "reporter"> & {
     readonly tasks: Pick<TaskAccess, "wantedImage">;
@@ -31,23 +31,20 @@ export type StoragePorts = MovePorts &
     readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
   };
 
-/** An image is never due later than this. */
+/** Maximum pause between attempts to store an image. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
 
 /** Interval and total time of the retries for a missing thumbnail. */
 const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** Between two attempts to give stored files another name, which go on until it is done. */
+/** Pause between attempts to rename stored files; their number is not limited. */
 const RENAME_RETRY_MILLISECONDS = 60 * 1000;
 
-/** The image after one attempt, a detail for the log, and whether only the permanent storage was missing. */
+/** Result of an attempt: the image, a text for the log, and whether only the permanent storage failed. */
 export type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
 
-/**
- * Records the image after an attempt. An attempt that throws counts as a failed one, so that it is not repeated for
- * ever.
- */
+/** Records the image after an attempt. An attempt that throws counts as failed, so that it is not repeated for ever. */
 export const recordAttempt = async (
   ports: StoragePorts,
   lease: Lease<SucceededTask>,
@@ -70,10 +67,7 @@ export const recordAttempt = async (
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
 };
 
-/**
- * The panorama was deleted, or its image has expired or has another name, and a paused worker may have stored its
- * objects afterwards.
- */
+/** Deletes objects that a paused worker stored after the panorama was deleted or renamed, or had expired. */
 export const deleteIfUnwanted = async (
   {
     tasks,
@@ -86,10 +80,10 @@ export const deleteIfUnwanted = async (
   for (const name of objectsOf(image)) if (!wanted.includes(name)) await storage.delete(name);
 };
 
-/** A task whose image is not stored yet, and that image. */
+/** A task with an image that is not stored yet. */
 export type Uploading = { readonly task: SucceededTask; readonly image: UploadingImage };
 
-/** Stores an encoded panorama and its thumbnail. `downloaded` is the image that it was made from. */
+/** Stores an encoded panorama and its thumbnail. `downloaded`: the image that the panorama was made from. */
 export const storePanorama = async (
   ports: StoragePorts,
   { task, image }: Uploading,
@@ -149,8 +143,8 @@ const nextAttempt = (
 };
 
 /**
- * Makes attempts to store images. An attempt on a storage that does not answer takes long. So after a failed one, only
- * one at a time is made until one succeeds; meanwhile the other images wait for the storage without an attempt.
+ * Circuit breaker for the storage, whose timeouts take long. After a failed attempt, makes one attempt at a time until
+ * one succeeds; other images stay `uploading` meanwhile.
  */
 export const storageProbe = () => {
   let isDown = false;
@@ -170,5 +164,5 @@ export const storageProbe = () => {
   };
 };
 
-/** What `storageProbe` returns. */
+/** Result of `storageProbe`. */
 export type StorageProbe = ReturnType<typeof storageProbe>;

@@ -18,15 +18,15 @@ type Ports = LeasePorts &
 
 type Settings = WorkLimits &
   SubmissionSettings & {
-    /** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+    /** Maximum distance of a due time from now, by kind of work: the longest delay or lease. */
     readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
   };
 
 /**
- * Resolves every `submitting` task whose submission has no recorded answer after its deadline, fails the tasks that
- * have been queued for too long, corrects due times that a clock has written before it was set back, and deletes
- * expired idempotency keys. Resolves to the number of tasks. The deadline of a generation is enforced by
- * settle-submitted-tasks.ts, which polls once more before the task fails.
+ * Resolves `submitting` tasks without a recorded answer after their submission deadline, fails tasks that have been
+ * queued for too long, corrects due times that were written before the clock was set back, and deletes expired
+ * idempotency keys. Resolves to the number of tasks. settle-submitted-tasks.ts enforces the deadline of a generation,
+ * because it polls once more before the task fails.
  */
 export const sweep =
   (ports: Ports, settings: Settings) =>
@@ -53,8 +53,8 @@ export const sweep =
   };
 
 /**
- * Polls, attempts to store an image and deletions are due at once. A task in the queue and a submission whose answer
- * may still arrive have their full time again, because this work ends them.
+ * After the clock was set back: polls, attempts to store an image and deletions become due now. Queued and `submitting`
+ * tasks get a new full deadline, because this work ends them.
  */
 const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
   for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
@@ -73,16 +73,15 @@ const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: 
 
 /** Fails and refunds a task that was queued for too long. Nothing was sent to the provider for it. */
 const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<undefined> => {
-  // If it is stale, it was started in the meantime.
+  // Stale: the task was started in the meantime.
   await failTask(ports, lease, { reason: "never_started", detail: "no slot of the provider became free in time" });
 };
 
 /**
- * Searches the provider once for the task. If the provider certainly has no such task, the process died before the call
- * was sent, and the task returns to the queue, unless its time to wait is over. If the search or its record fails, the
- * task fails and is refunded: the customer never pays for an unclear submission. Nobody sends the earlier submission
- * after this search, not even a process that was paused: a provider sends no call that could still be under way at the
- * submission deadline (`GenerationProvider.submit`).
+ * Searches the provider once for the task. If the provider certainly has no such task, the task returns to the queue,
+ * or fails at the queue deadline. If the search or its record fails, the task fails and is refunded: the customer never
+ * pays for an unclear submission. Safe, because a provider sends no call that could outlast the submission deadline
+ * (`GenerationProvider.submit`), not even from a process that was paused.
  */
 const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<SubmittingTask>): Promise<undefined> => {
   const { task } = lease;
@@ -98,7 +97,7 @@ const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<Su
     ports.reporter.report({ kind: "work_failed", work: "sweep", taskId: task.id, error });
     const detail = "the search or its record threw an error";
     const failed = await failReserved(ports, lease, { mayBeRunning: true, detail });
-    // Nobody knows this generation any more.
+    // No task has this generation any more.
     if (failed.isOk() && upstreamTaskId !== undefined) await stopGeneration(ports, { id: task.id, upstreamTaskId });
   }
 };

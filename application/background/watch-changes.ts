@@ -11,9 +11,8 @@ type WatchStreamsPorts = {
 };
 
 /**
- * Wakes the streams of accounts that have a new event since the last call, which another instance may have written.
- * Ends the requests of API keys that may not be used any more. All streams and waits of a process share one statement,
- * and without them there is none.
+ * Wakes the streams of accounts that have a new event since the last call, for events of other instances. Ends the
+ * requests of unusable API keys. Makes one statement for all streams and waits of the process, and none without them.
  */
 export const watchStreams = ({ events, signals, heldKeys }: WatchStreamsPorts) => {
   let seen: ReadonlyMap<AccountId, number> = new Map();
@@ -36,8 +35,8 @@ type WatchWaitedTasksPorts = {
 };
 
 /**
- * Wakes the calls that wait for a task that another instance has ended: that instance sends no signal here. All waits
- * of a process share one statement. Without waits there is none. A single instance does not need it.
+ * Wakes the waits for tasks that another instance has ended: that instance sends no signal here. Makes one statement
+ * for all waits of the process, and none without waits. Not needed with a single instance.
  */
 export const watchWaitedTasks =
   ({ tasks, signals }: WatchWaitedTasksPorts) =>

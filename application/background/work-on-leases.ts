@@ -12,7 +12,7 @@ export type WorkLimits = {
   readonly concurrency: number;
 };
 
-/** What work on leases needs. */
+/** Ports of work on leases. */
 export type LeasePorts = {
   readonly tasks: Pick<TaskWork, "claim" | "postpone">;
   readonly clock: Clock;

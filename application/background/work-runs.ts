@@ -1,6 +1,6 @@
 import type { Clock, MakeSchedule, Schedule, ScheduledWork } from "../ports/clock.js";
 
-/** The runs of a schedule, whatever starts them. */
+/** Common part of all schedules. */
 export type WorkRuns<Name extends string> = Pick<Schedule<Name>, "wake" | "stop"> & {
   /** Runs the work unless it is running. Resolves when the run has ended; never rejects. */
   run(name: Name): Promise<void>;
@@ -61,7 +61,7 @@ class SingleRun {
     void this.runUnlessRunning();
   }
 
-  /** Forgets the remembered run. Resolves when the current run has ended. */
+  /** Drops the remembered run. Resolves when the current run has ended. */
   async end(): Promise<void> {
     this.again = false;
     await this.running;
@@ -85,7 +85,7 @@ export const clockSchedule =
   (clock: Clock): MakeSchedule =>
   (works, onFailure) => {
     const runs = workRuns(works, clock, onFailure);
-    // A signal for each work: Node.js warns about more than ten listeners of one signal.
+    // One signal per work: Node.js warns about more than ten listeners of one signal.
     const repeated = works.map((work) => ({ work, stopping: new AbortController() }));
     const repeat = async ({ work, stopping: { signal } }: (typeof repeated)[number]): Promise<void> => {
       while (!signal.aborted) {
@@ -105,7 +105,7 @@ export const clockSchedule =
     };
   };
 
-/** More than 0, and at most the time between two runs. */
+/** A value above 0, at most the time between two runs. */
 const millisecondsUntilNext = ({ everySeconds, offsetSeconds = 0 }: ScheduledWork, now: Date): number => {
   const every = everySeconds * 1000;
   const since = (now.getTime() - offsetSeconds * 1000) % every;

@@ -17,8 +17,8 @@ export const readCreditTotals =
     ledger.totals(owner);
 
 /**
- * `GET /credits/entries`: entries of the account's ledger, newest first. The balance after the newest one is that of
- * the account. An entry never gets another place or another balance.
+ * `GET /credits/entries`: entries of the account's ledger, newest first, each with the balance after it. The newest
+ * `balanceAfter` is the account's balance. Entries and their balances never change.
  */
 export const listEntries =
   ({ ledger }: { readonly ledger: Pick<LedgerStore, "list"> }) =>
@@ -26,8 +26,8 @@ export const listEntries =
     readEntryPage(ledger, owner, limit, before);
 
 /**
- * `accounts`: how many were checked. `findings`: one sentence per error, which names the account. A row that cannot be
- * read is a finding; those of an account with such a row are its only ones.
+ * `accounts`: number of checked accounts. `findings`: one sentence per error, with the account. For an account with
+ * unreadable rows, only these rows are reported.
  */
 type LedgerReport = {
   readonly accounts: number;
@@ -65,7 +65,7 @@ export const verifyLedger =
           find(accountId, part.detail);
           break;
         case "end":
-          // The sums are unknown without the rows that cannot be read.
+          // The sums need the unreadable rows.
           if (!damaged.has(accountId)) for (const finding of audit?.end() ?? []) find(accountId, finding);
           audits.delete(accountId);
           accounts += 1;

@@ -35,82 +35,85 @@ import type {
   MeterStore,
 } from "../ports/stores/meter-store.js";
 
-/** What is to be paid for, and how it is limited. */
+/** Input of `Meter.hold`. */
 export type HoldRequest<Price extends string, RateKind extends string> = EntryNotes & {
   readonly price: Price;
-  /** How many times the price is held, such as minutes or tokens: an integer from 1, which is the default. */
+  /** Number of units, such as minutes or tokens: an integer from 1. Default: 1. */
   readonly quantity?: number | undefined;
-  /** Counts the call as a request of this kind; without it, no rate limits the call. */
+  /** Counts the call as a request of this kind. Default: no rate limits the call. */
   readonly rate?: RateKind | undefined;
   /**
-   * Makes a repeated call return the hold of the first one, for `idempotencyHours` and while it is `held`. 1 to 255
-   * visible ASCII characters.
+   * A repeated call with this key returns the first hold: for `idempotencyHours`, and longer while it is `held`. 1 to
+   * 255 visible ASCII characters.
    */
   readonly idempotencyKey?: string | undefined;
-  /** What else belongs to the request of the key, such as a hash of its body. Price and quantity always do. */
+  /** Distinguishes requests beyond price and quantity, such as a hash of the body. */
   readonly fingerprint?: string | undefined;
 };
 
 /** A refused call costs no credits; it counts as a request unless it is `rate_limited`. */
 export type HoldRefusal = RateLimited | KeyReused | InsufficientCredits | TooManyActiveTasks;
 
-/** The hold has ended in the other way, by a call, or because its lease had ended (`refunded`). Nothing was changed. */
+/** The hold was already captured or refunded, or its lease ended (`refunded`). Nothing was changed. */
 export type AlreadyResolved = { readonly kind: "already_resolved"; readonly as: "captured" | "refunded" };
 
-/** Credits that are set aside for one task. Its methods may be called in any process, and again after a lost answer. */
+/**
+ * Credits that are set aside for one task. The methods work in any process, and may be called again after a lost
+ * answer.
+ */
 export type TaskHold = EntryNotes & {
   readonly taskId: TaskId;
   readonly credits: Credits;
-  /** When the call returned. Only work on a task that is `held`: others have ended before. */
+  /** State at the time of the call. Start the work only if `held`. */
   readonly state: Reservation["state"];
-  /** What the task has cost when the call returned: captured credits that were not refunded. */
+  /** Cost of the task at the time of the call: captured credits that were not refunded. */
   readonly spent: Credits;
-  /** From then on it is refunded, unless it was captured or renewed before. */
+  /** End of the lease: an open hold is then refunded. */
   readonly expiresAt: Date;
-  /** The idempotency key belongs to this hold of an earlier call: nothing was reserved again. */
+  /** True if an earlier call with the same key made this hold. */
   readonly replayed: boolean;
   /**
-   * The task succeeded: its credits are spent; with `credits`, this part, and the rest returns to the account.
-   * Repeated, it changes nothing; with another part it is refused. Throws if the part is more than what is held.
+   * Spends the credits: all, or the given part; the rest is refunded. A repeat changes nothing, and with another part
+   * it is refused. Throws if the part is more than the held credits.
    */
   capture(part?: { readonly credits: number }): Promise<Result<void, AlreadyResolved>>;
-  /** The task failed: its credits return to the account. Repeated, it changes nothing. */
+  /** Returns the credits of a failed task to the account. A repeat changes nothing. */
   refund(): Promise<Result<void, AlreadyResolved>>;
-  /** The work takes longer: the lease ends `holdSeconds` from now. Returns when. */
+  /** Extends the lease of longer work to `holdSeconds` from now. Returns its new end. */
   renew(): Promise<Result<Date, AlreadyResolved>>;
 };
 
-/** Credits of a finished task that return to the account, and why. */
+/** A refund of captured credits. */
 export type CapturedRefund = {
   readonly taskId: string;
-  /** All that the task has cost, by default. */
+  /** Default: the whole cost of the task. */
   readonly credits?: number | undefined;
-  /** Why: 1 to 200 characters. */
+  /** Reason: 1 to 200 characters. */
   readonly reason: string;
-  /** A call that is repeated with the same key changes nothing. It is remembered for ever. */
+  /** A repeated call with the same key changes nothing. The key is stored for ever. */
   readonly idempotencyKey: string;
   readonly metadata?: EntryNotes["metadata"];
 };
 
-/** The task is `held`, was `refunded` as a whole, or there is none (`unknown`). */
+/** There are no captured credits to refund: the task is `held`, fully `refunded`, or `unknown`. */
 export type NotCaptured = { readonly kind: "not_captured"; readonly state: "held" | "refunded" | "unknown" };
 
-/** Credits that somebody gives to an account, or takes from it, and why. */
+/** A change of an account's credits by the operator. */
 export type Adjustment = {
-  /** Negative to take credits. An integer. */
+  /** An integer, negative to take credits. */
   readonly credits: number;
-  /** Why: 1 to 200 characters. */
+  /** Reason: 1 to 200 characters. */
   readonly reason: string;
-  /** A call that is repeated with the same key changes nothing. It is remembered for ever. */
+  /** A repeated call with the same key changes nothing. The key is stored for ever. */
   readonly idempotencyKey: string;
-  /** Credits may be taken that the account has not: its balance is negative until it is given more. */
+  /** Allows a negative balance. Default: false. */
   readonly allowDebt?: boolean | undefined;
   readonly metadata?: EntryNotes["metadata"];
 };
 
 /**
- * What a meter reports after it has happened, for logs and metrics. Within a transaction of the caller it is reported
- * before the commit.
+ * An event of a meter, for logs and metrics. It is reported after the change; in a transaction of the caller, before
+ * the commit.
  */
 export type MeterEvent =
   | { readonly kind: "entry"; readonly entry: MeterEntry }
@@ -118,13 +121,13 @@ export type MeterEvent =
   | { readonly kind: "lease_ended"; readonly accountId: AccountId; readonly taskId: TaskId; readonly credits: Credits }
   | { readonly kind: "refused"; readonly accountId: AccountId; readonly refusal: HoldRefusal };
 
-/** Where events of a meter go. What it throws is ignored, because the call has happened. */
+/** Receives meter events. Its errors are ignored: the change is already stored. */
 export type MeterReporter = { report(event: MeterEvent): void };
 
 /**
- * Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. An account is 1 to
- * 40 of the characters A-Z, a-z, 0-9, _ and -. It exists as soon as something is written for it. What cannot be right
- * throws a `RangeError`: other texts, fractions of credits, names that the policy does not have.
+ * Credits, limits and idempotency of a product. `Price` and `RateKind` are the names in its policy. An account is 1 to
+ * 40 of the characters A-Z, a-z, 0-9, _ and -, and exists from its first write on. Throws a `RangeError` for an invalid
+ * account, fractional credits, or a name that the policy does not have.
  */
 export type Meter<Price extends string, RateKind extends string> = {
   /**
@@ -136,25 +139,24 @@ export type Meter<Price extends string, RateKind extends string> = {
   find(account: string, taskId: string): Promise<TaskHold | undefined>;
   /** The holds that are neither captured nor refunded, oldest first. */
   openHolds(account: string): Promise<readonly TaskHold[]>;
-  /** Counts a request that costs nothing, or rejects it without counting it. */
+  /** Applies the rate limit to a free request. Rejected requests are not counted. */
   admit(account: string, rate: RateKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
   /**
-   * Gives the account the credits of an order, once, however often it is called, and returns the balance. Credits that
-   * are a gift have an order id, too: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -. Throws if this id belongs to
-   * another amount, or to a refund or an adjustment.
+   * Adds the credits of an order, once per `orderId`, and returns the balance. Gifts need an order id too: 1 to 40 of
+   * the characters A-Z, a-z, 0-9, _ and -. Throws if the id was used for another amount, a refund or an adjustment.
    */
   purchase(
     account: string,
     order: EntryNotes & { readonly orderId: string; readonly credits: number },
   ): Promise<number>;
-  /** Returns captured credits of a task to the account, at most what was captured, and returns the balance. */
+  /** Returns captured credits of a task to the account, at most the captured ones, and returns the balance. */
   refund(account: string, refund: CapturedRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
   /** Gives credits to an account, or takes them, and returns the balance. Never below 0 without `allowDebt`. */
   adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
   /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */
   balance(account: string): Promise<number>;
   /**
-   * Newest entry first; `limit` is an integer from 1, by default 100. The `cursor` of the last line is the `before` of
+   * Entries, newest first. `limit`: an integer from 1, by default 100. Pass the last line's `cursor` as `before` to get
    * the next page.
    */
   ledger(
@@ -166,8 +168,8 @@ export type Meter<Price extends string, RateKind extends string> = {
 /** A meter whose store can work in a transaction of the caller. */
 export type JoiningMeter<Price extends string, RateKind extends string, Connection> = Meter<Price, RateKind> & {
   /**
-   * The same meter in the transaction that is open on this connection: what it changes is committed or rolled back with
-   * what the caller writes there, and so are the calls of the holds that it returns. It locks the account until then.
+   * The same meter in the open transaction of this connection: the caller's commit or rollback includes its changes,
+   * and those of the holds that it returns. Locks the account until then.
    */
   within(connection: Connection): Meter<Price, RateKind>;
 };
@@ -179,17 +181,17 @@ type Parts<Price extends string, RateKind extends string> = {
 };
 
 /**
- * Credits, limits and idempotency for a product of any kind, by its policy. Leases of holds that have ended are
- * refunded by whatever call comes next for their account, so that no background work is needed.
+ * Credits, limits and idempotency for a product of any kind, by its policy. The next call for an account refunds its
+ * expired holds, so no background work is needed.
  */
 export function meter<Price extends string, RateKind extends string, Connection>(
   parts: Parts<Price, RateKind> & { readonly store: JoiningMeterStore<Connection> },
 ): JoiningMeter<Price, RateKind, Connection>;
-/** The same with a store that cannot work in a transaction of its caller. */
+/** A meter without `within`. */
 export function meter<Price extends string, RateKind extends string>(
   parts: Parts<Price, RateKind>,
 ): Meter<Price, RateKind>;
-/** Either of them. */
+/** Implements both overloads. */
 export function meter<Price extends string, RateKind extends string>(
   parts: Parts<Price, RateKind> & { readonly store: MeterStore | JoiningMeterStore<unknown> },
 ): Meter<Price, RateKind> | JoiningMeter<Price, RateKind, unknown> {
@@ -232,10 +234,10 @@ const meterOn = <Price extends string, RateKind extends string>(
 
 type Times = Pick<Policy<string, string>, "activeMax" | "holdSeconds" | "idempotencyHours">;
 
-/** One account, and how long its holds last. */
+/** The account of a call, its store, and the lease time of its holds. */
 type Account = Pick<Parts<string, string>, "store" | "reporter"> & { readonly id: AccountId; readonly policy: Times };
 
-/** What a decision changes; what is left out stays. */
+/** The changes of a decision; omitted parts stay. */
 type Effect = {
   readonly credits?: number;
   readonly holds?: readonly Hold[];
@@ -249,11 +251,11 @@ const report = (reporter: MeterReporter | undefined, event: MeterEvent): void =>
   try {
     reporter?.report(event);
   } catch {
-    // Whoever gets an error from `hold` would believe that nothing is held.
+    // An error here would look as if nothing were held.
   }
 };
 
-/** The account after the end of the leases that are over. */
+/** The account after the end of expired leases. */
 const read = async ({ store, id }: Account, taskId?: TaskId): Promise<Expiry & { readonly hold: Hold | undefined }> => {
   const reading = await store.read(id, { taskId });
   const expiry = expireHolds(reading, reading.now);
@@ -265,7 +267,7 @@ const find = async (account: Account, taskId: TaskId): Promise<TaskHold | undefi
   return hold && handleOf(account, hold, false);
 };
 
-/** Ends the leases of the account that are over, then decides, and reports what has changed. */
+/** Ends the expired leases of the account, then decides, and reports the changes. */
 const change = async <Answer>(
   { store, id, reporter }: Account,
   query: MeterQuery,
@@ -409,7 +411,7 @@ const adjust = (
 
 const leaseFrom = (now: Date, { holdSeconds }: Times): Date => new Date(now.getTime() + holdSeconds * 1000);
 
-/** Never forgotten while it is held, which may be longer: otherwise one job would be paid for twice. */
+/** True while the key of a hold is remembered: always while the hold is open, or one job would be paid twice. */
 const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: Times, now: Date): boolean =>
   reservation.state === "held" || now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
@@ -467,7 +469,9 @@ const resolved = (ended: Hold): AlreadyResolved => ({
   as: "captured" in ended ? "captured" : "refunded",
 });
 
-/** Ends or renews a hold, unless it has ended. `next` gets the time and the balance. */
+/**
+ * Ends or renews an open hold. `next` gets the time and the balance; `repeated` decides about a hold that has ended.
+ */
 const changeHold = <Value>(
   account: Account,
   taskId: TaskId,
@@ -487,11 +491,11 @@ const changeHold = <Value>(
     return { answer: repeated(hold) };
   });
 
-/** The hold as it is after the end of its lease. */
+/** The hold after the end of its lease. */
 const asExpired = (hold: Hold | undefined, { refunded }: Expiry): Hold | undefined =>
   refunded.find(({ reservation }) => reservation.taskId === hold?.reservation.taskId) ?? hold;
 
-/** `undefined` if nothing changes. A hold that was refunded because of its lease is never changed by the decision. */
+/** The change to store; `undefined` if there is none. A decision never changes a hold whose lease has ended. */
 const changeOf = (expiry: Expiry, { credits, holds = [], entries = [], log }: Effect): MeterChange | undefined => {
   if (holds.length === 0 && entries.length === 0 && log === undefined && expiry.refunded.length === 0) {
     return undefined;

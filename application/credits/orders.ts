@@ -31,8 +31,8 @@ type CreateOrderPorts = {
 };
 
 /**
- * The operator orders credits for an account, without the limit for customers (`buyCredits`). The account receives
- * them when the order is paid (`payOrder`).
+ * Creates an order for an account on behalf of the operator, without the limit for customers (`buyCredits`). The
+ * account receives the credits when the order is paid (`payOrder`).
  */
 export const createOrder =
   ({ accounts, orders, clock, ids }: CreateOrderPorts) =>
@@ -50,12 +50,12 @@ type BuyCreditsPorts = {
   readonly ids: Pick<Ids, "orderId">;
 };
 
-/** `checkoutUrl` is where the customer pays; `undefined` if the operator confirms payments. */
+/** `checkoutUrl`: where the customer pays; `undefined` if the operator confirms payments. */
 type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
 
 /**
- * A customer orders a pack; returns the URL of its checkout. The account receives the credits when the order is paid
- * (`payOrder`). If the payment service is unavailable, the order is withdrawn: nobody knows a URL to pay it.
+ * Orders a pack for a customer; returns the URL of its checkout. The account receives the credits when the order is
+ * paid (`payOrder`). If the payment service is unavailable, the order is withdrawn: nobody knows a URL to pay it.
  */
 export const buyCredits =
   ({ orders, payments, clock, ids }: BuyCreditsPorts) =>
@@ -76,12 +76,12 @@ export const buyCredits =
     if (opened.value === undefined) return ok({ order, checkoutUrl: undefined });
     const { id: sessionId, token, url } = opened.value;
     const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };
-    // Before the customer knows the URL: no payment can arrive for a checkout that is not stored.
+    // Store the checkout before the customer knows its URL: then its payment always finds it.
     await orders.recordCheckout(order.id, checkout);
     return ok({ order: { ...order, checkout }, checkoutUrl: url });
   };
 
-/** An order of the account, for its receipt. The order of somebody else is `not_found`, as an unknown id is. */
+/** An order of the account, for its receipt. A foreign order gives `not_found`, as an unknown id does. */
 export const readOrder =
   ({ orders }: { readonly orders: Pick<OrderStore, "find"> }) =>
   async (owner: AccountId, text: string): Promise<Result<Order, NotFound>> => {
@@ -90,7 +90,7 @@ export const readOrder =
     return order?.accountId === owner ? ok(order) : err(notFound("There is no such order."));
   };
 
-/** What a payment needs. */
+/** Ports of `payOrder`. */
 type PayOrderPorts = {
   readonly orders: Pick<OrderStore, "find" | "pay">;
   readonly clock: Pick<Clock, "now">;
@@ -109,8 +109,8 @@ export const payOrder =
   };
 
 /**
- * The customer withdraws an unpaid order whose payment the operator would confirm. The order is deleted: it has moved
- * no credits. An order with a checkout stays, because its payment may still arrive; it is `not_found` here, too.
+ * Deletes an unpaid order of the account without a checkout: it has moved no credits. An order with a checkout stays,
+ * because its payment may still arrive; it gives `not_found`.
  */
 export const cancelOrder =
   ({ orders }: { readonly orders: Pick<OrderStore, "cancel"> }) =>

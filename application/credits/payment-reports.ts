@@ -9,8 +9,8 @@ import type { OrderStore } from "../ports/stores/ledger-store.js";
 type ReceivePaymentWebhookPorts = PaymentReportPorts & { readonly payments: Pick<Payments, "payment"> };
 
 /**
- * Handles a webhook of the payment service: an order was paid, or its money came back. Returns the order; `undefined`
- * if the webhook is about something else.
+ * Handles a webhook of the payment service: a payment, a refund or a dispute. Returns the order; `undefined` for other
+ * webhooks.
  */
 export const receivePaymentWebhook = (ports: ReceivePaymentWebhookPorts) => {
   const apply = applyPaymentReport(ports);
@@ -27,15 +27,15 @@ export const receivePaymentWebhook = (ports: ReceivePaymentWebhookPorts) => {
 
 type ReconcilePaymentsPorts = PaymentReportPorts & { readonly payments: Pick<Payments, "since"> };
 
-/** `changes`: the orders whose credits have changed, and by how many. */
+/** `changes`: the orders with changed credits, and the change. */
 type Reconciliation = {
   readonly reports: number;
   readonly changes: readonly { readonly orderId: string; readonly credits: number }[];
 };
 
 /**
- * For the operator: compares with the payment service, after a restore or lost webhooks, and applies what is missing.
- * Payments come first. A repetition changes nothing.
+ * For the operator, after a restore or lost webhooks: applies the payments, refunds and disputes of the payment service
+ * that are missing here. Payments come first. A repetition changes nothing.
  */
 export const reconcilePayments = (ports: ReconcilePaymentsPorts) => {
   const apply = applyPaymentReport(ports);
@@ -52,20 +52,20 @@ export const reconcilePayments = (ports: ReconcilePaymentsPorts) => {
   };
 };
 
-/** What a report of the payment service needs. */
+/** Ports of `applyPaymentReport`. */
 type PaymentReportPorts = {
   readonly orders: Pick<OrderStore, "find" | "pay" | "recordReturn">;
   readonly clock: Pick<Clock, "now">;
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** `change`: the credits that the account got, negative if they were taken. */
+/** `change`: the change of the account's credits, may be negative. */
 type AppliedReport = { readonly order: Order; readonly change: number };
 
 /**
- * Applies what the payment service reports, with the same result however often and in whatever order the reports
- * arrive. The operator may sell other products through the same account of the payment service: a payment that does not
- * match the order it names, and money that came back of an unknown payment, are reported and ignored.
+ * Applies a report of the payment service. Repeated and reordered reports have the same result. The operator may sell
+ * other products through the same payment account: a payment that does not match its order, and a refund of an unknown
+ * payment, are reported and ignored.
  */
 const applyPaymentReport =
   ({ orders, clock, reporter }: PaymentReportPorts) =>
@@ -91,14 +91,14 @@ const applyPaymentReport =
       reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: known.error.differences });
       return ok(undefined);
     }
-    // Paid by hand, or before payments were recorded: from now on its refunds are known.
+    // An order paid by hand has no payment id: link it, so that refunds find the order.
     const isNamed = order.paymentId === undefined && report.paymentId !== undefined;
     if (paid.isErr() && !isNamed) return ok({ order, change: 0 });
     await orders.pay(known.value);
-    // With the payment, what had come back of it before.
+    // Includes refunds that arrived before the payment.
     const stored = (await orders.find(orderId)) ?? known.value;
     return ok({ order: stored, change: keptOf(stored) - keptOf(order) });
   };
 
-/** What the account has of the order. */
+/** Credits of the order that the account still has or has spent. */
 const keptOf = (order: Order): number => (order.state === "pending" ? 0 : order.credits - (order.takenBack ?? 0));

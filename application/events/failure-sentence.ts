@@ -4,8 +4,8 @@ import { toldReason } from "../../domain/tasks/told-task.js";
 type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "request">;
 
 /**
- * The parameter of the creation at fault; `undefined` if there is none, or if it is one of several. Prompt and
- * reference images of a failed task are erased after a while.
+ * The invalid parameter of the creation; `undefined` if unknown, or if it is one of several. Prompt and reference
+ * images of a failed task are erased after a while.
  */
 export const failedParam = (task: Failed): string | undefined => {
   const { prompt, imageUrls } = task.request;
@@ -16,7 +16,7 @@ export const failedParam = (task: Failed): string | undefined => {
   return task.reason === "content_refused" && prompt !== undefined && imageUrls.length === 0 ? "prompt" : undefined;
 };
 
-/** Why the task has failed, and what to do next. Says nothing about its credits, and quotes no provider. */
+/** Why the task failed, and what to do next. Says nothing about its credits, and quotes no provider. */
 export const failureSentence = (task: Failed): string => {
   const why = task.imageProblem === undefined ? "" : `: ${task.imageProblem}`;
   switch (toldReason(task)) {
@@ -43,17 +43,17 @@ export const failureSentence = (task: Failed): string => {
   }
 };
 
-/** The same of a creation that is answered with an error. */
+/** `failureSentence` for a creation that is answered with an error. */
 export const refusalSentence = (task: Failed): string => `${failureSentence(task)} No credits are charged for it.`;
 
-/** The same, and where the credits are. */
+/** `failureSentence`, and a sentence about the credits. */
 export const failureMessage = (task: Failed & Pick<FailedTask, "reservation">): string =>
   `${failureSentence(task)} The ${task.reservation.credits} reserved credits were refunded.`;
 
 const isAboutReference = ({ reason }: Failed): boolean =>
   reason === "reference_unreachable" || reason === "reference_unusable";
 
-/** Of a single reference image it is known without being told. */
+/** With one reference image, its index is 0. */
 const imageIndexOf = ({ imageIndex, request }: Failed): number | undefined =>
   imageIndex ?? (request.imageUrls.length === 1 ? 0 : undefined);
 

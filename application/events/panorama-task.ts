@@ -15,7 +15,7 @@ export type TaskUrls = {
   readonly viewerUrl: ViewerUrl | undefined;
 };
 
-/** A task as accounts are told of it, by REST and by webhooks, for JSON (specification, Panorama task). */
+/** The task as JSON for REST and webhooks (specification, Panorama task). */
 export const panoramaTask = (task: Task, urls: TaskUrls): ToldTask => ({
   id: task.id,
   status: statusOf(task),
@@ -25,7 +25,7 @@ export const panoramaTask = (task: Task, urls: TaskUrls): ToldTask => ({
   ...shownEnd(task, urls),
 });
 
-/** What a task was created with. JSON leaves out the members that are `undefined`. */
+/** The creation parameters of a task. JSON omits members that are `undefined`. */
 export const shownCreation = (request: CreationRequest, createdAt: Date) => {
   const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
   return {
@@ -76,9 +76,9 @@ const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
 };
 
 /**
- * Writes the body of an event as JSON, when it is sent: that of a webhook, which `verifyWebhook` of the client reads,
- * and the data of an event in a stream. `task` is that of an event about a task. A copy in the transaction that writes
- * the event would need the URLs of this installation, and repeat every prompt.
+ * Serializes the body of an event for webhooks (`verifyWebhook` of the client reads it) and streams. `task`: of an
+ * event about a task. Built when it is sent, so that stored events need no URLs of this installation and do not repeat
+ * every prompt.
  */
 export const eventBody = (event: AccountEvent, task: Task | undefined, urls: TaskUrls): string => {
   const { type, at } = event;

@@ -13,14 +13,12 @@ type Ports = {
 };
 
 /**
- * The events of an account in their order, each once, as they happen: those after the number `after`, or without it,
- * those from now on. After a number that no event has yet, as after a backup was restored, all that are kept. With a
- * task only its events, without `after` from its first one on; then it ends when the task can have no more events, and
- * returns at once if there are none. Ends when `signal` is aborted.
+ * Live events of an account, in order, each once. They start after the event number `after`; without it, now. After a
+ * number above all events (a restored backup), they start at the oldest event. With `task`: only its events, without
+ * `after` from its first one; ends after its last possible event, which may be at once. Ends when `signal` is aborted.
  *
- * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
- * Reads the store when a signal arrives; in between it costs nothing. Events of other instances:
- * background/watch-changes.ts.
+ * Resolves when the start position is known: later events are not missed. Throws if the store is unreachable. Reads the
+ * store only when a signal arrives. Events of other instances: background/watch-changes.ts.
  */
 export const streamEvents =
   (ports: Ports) =>
@@ -64,7 +62,7 @@ async function* eventsAfter(
   }
 }
 
-/** A task that is deleted has no more events either. */
+/** A deleted task has no more events either. */
 const hasEnded = async (tasks: Ports["tasks"], account: AccountId, id: TaskId): Promise<boolean> => {
   const task = await tasks.find(id, account);
   return task === undefined || !isInProgress(task);

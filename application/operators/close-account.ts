@@ -22,10 +22,10 @@ const PAGE_SIZE = 500;
 const CLOSED = "The account was closed" as AdjustmentReason;
 
 /**
- * Closes an account for good. Its address, keys, sessions, endpoints and events are deleted, what was sent with its
- * tasks is erased, and its pictures are deleted in the background. Ledger, orders and the tasks that they refer to
- * stay, without personal data; a balance that is left is taken, a debt stays. Refused while tasks are in processing.
- * If it is interrupted, the background work completes it (background/erase.ts), and so does a repeated call.
+ * Permanently closes an account. Deletes its address, keys, sessions, endpoints and events, erases the texts of its
+ * tasks, and deletes its pictures in the background. Ledger, orders and their tasks stay, without personal data; a
+ * remaining balance is removed, a debt stays. Refused while tasks are in processing. If interrupted, background work
+ * (background/erase.ts) or another call finishes it.
  */
 export const closeAccount =
   (ports: Ports) =>
@@ -33,7 +33,7 @@ export const closeAccount =
     const { accounts, operators, clock } = ports;
     if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
     const now = clock.now();
-    // The address is free again. That no balance is left also refuses a creation that was admitted before.
+    // Frees the address. The balance of 0 also refuses a creation that was admitted before.
     const email = `closed-${id.toLowerCase()}@closed.invalid` as Email;
     const closed = await operators.close(id, email, now, ({ credits: balance, activeTasks }) => {
       if (activeTasks > 0) return err({ kind: "tasks_active", activeTasks } as const);
@@ -46,7 +46,7 @@ export const closeAccount =
     return ok(undefined);
   };
 
-/** Erases what is left of a closed account. May be repeated. */
+/** Erases the remaining data of a closed account. May be repeated. */
 export const eraseAccount = async ({ operators, clock }: ErasePorts, id: AccountId): Promise<void> => {
   const now = clock.now();
   for (let after: TaskId | undefined; ; ) {

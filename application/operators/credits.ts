@@ -22,12 +22,12 @@ type AdjustCreditsPorts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** The reference names an adjustment of other credits. */
+/** The reference was used for a different amount. */
 type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEntry };
 
 /**
- * For the operator: gives credits to an account, or takes them if `change` is negative; once for a `reference`, without
- * one each time that it is called. Returns the new balance. Never takes more than the balance.
+ * For the operator: adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new
+ * balance. Never takes more than the balance.
  */
 export const adjustCredits =
   ({ accounts, operators, clock }: AdjustCreditsPorts) =>
@@ -54,12 +54,12 @@ type RefundOrderPorts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** The order is not paid, or has only `left` credits that were not taken back by hand yet. */
+/** The order is not paid, or only `left` of its credits can still be taken back by hand. */
 type CannotRefund = { readonly kind: "not_paid" } | { readonly kind: "too_many_credits"; readonly left: number };
 
 /**
- * For the operator, who returns money by hand: takes back `amount` credits of a paid order, or all that are left. What
- * was spent already becomes debt. Moves no money.
+ * For the operator: removes `amount` credits of a paid order (default: all remaining), for money refunded by hand.
+ * Spent credits become debt. Moves no money.
  */
 export const refundOrder =
   ({ orders, clock }: RefundOrderPorts) =>

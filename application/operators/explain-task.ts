@@ -12,7 +12,7 @@ type Ports = {
   readonly deliveries: Pick<DeliveryStore, "ofTask">;
 };
 
-/** Something that happened to a task. `afterSeconds`: since the stage before it; 0 for the first one. */
+/** Something that happened to a task. `afterSeconds`: since the stage before; 0 for the first one. */
 export type Stage = {
   readonly name:
     | "created"
@@ -29,16 +29,16 @@ export type Stage = {
   readonly afterSeconds: number;
 };
 
-/** The story of a task: what happened when, what it has cost, and who was told. */
+/** The history of a task: its stages, credits and deliveries. */
 export type TaskStory = {
   readonly record: TaskRecord;
-  /** Oldest first. */
+  /** The stages, oldest first. */
   readonly stages: readonly Stage[];
   readonly entries: readonly LedgerEntry[];
   readonly deliveries: readonly ListedDelivery[];
 };
 
-/** For the operator: explains the task with this id or slug, of any account, also a deleted one. */
+/** For the operator: explains the task with this id or slug, of any account, even if deleted. */
 export const explainTask =
   ({ operators, ledger, deliveries }: Ports) =>
   async (idOrSlug: string): Promise<Result<TaskStory, NotFound>> => {
@@ -67,7 +67,7 @@ const stagesOf = ({ task, times, hidden, deleted }: TaskRecord): readonly Stage[
   const stages: Stage[] = [];
   for (const { name, at } of reached) {
     if (at === undefined) continue;
-    // A clock that was set back must not give a negative wait.
+    // The clock may have been set back: a wait is never negative.
     const before = stages.at(-1)?.at ?? at;
     stages.push({ name, at, afterSeconds: Math.max(0, at.getTime() - before.getTime()) / 1000 });
   }

@@ -18,11 +18,11 @@ type HidePanoramaPorts = {
   readonly ids: Pick<Ids, "unguessable">;
 };
 
-/** Why something is hidden or suspended, which the owner sees, and which operator did it. */
+/** Reason, which the owner sees, and name of the operator. */
 export type OperatorReason = { readonly reason: string; readonly by: string };
 
 const REASON_CHARACTERS_MAX = 200;
-/** The names of operators are cut for the record of a task. The log of operators has them complete. */
+/** Longer operator names are cut in the row of a task. The operator log has them complete. */
 const BY_CHARACTERS_MAX = 100;
 
 /** Trims the reason. */
@@ -35,9 +35,9 @@ export const parseReason = ({ reason: given, by }: OperatorReason): Result<Opera
 };
 
 /**
- * For the operator: hides a panorama, by its slug or id, from everybody but its owner, who is told the reason. Without
- * a reason, shows it again as its owner had it. Its stored files get another name afterwards
- * (background/keep-finished-images.ts): a bucket goes on serving them under the present one.
+ * For the operator: hides a panorama, by its slug or id, from everybody but its owner, who sees the reason. Without a
+ * reason, shows it again with its owner's visibility. Background work then renames the files of a hidden one
+ * (background/keep-finished-images.ts), because a bucket serves known URLs.
  */
 export const hidePanorama =
   ({ operators, tasks, clock, ids }: HidePanoramaPorts) =>
@@ -52,10 +52,10 @@ export const hidePanorama =
     return changed.map(() => task).mapErr(() => refusal);
   };
 
-/** Panoramas in one transaction. */
+/** Panoramas per transaction. */
 const HIDDEN_AT_ONCE = 50;
 
-/** For the operator: `hidePanorama` for everything public of an account. Resolves to the number of panoramas. */
+/** For the operator: `hidePanorama` for all public panoramas of an account. Resolves to their number. */
 export const hideAllPanoramas =
   ({
     accounts,

@@ -27,8 +27,8 @@ type InvitePorts = {
 export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt: Date };
 
 /**
- * For the operator: makes a link with which its reader opens an account for this address
- * (accounts/password-links.ts). Nobody can be invited while nobody may sign up.
+ * For the operator: makes a link that opens an account for this address (accounts/password-links.ts). Refused while
+ * sign-up is closed.
  */
 export const invite =
   (
@@ -40,7 +40,7 @@ export const invite =
     if ((await accounts.findByEmail(email)) !== undefined) return err({ kind: "email_taken", email });
     const [token, now] = [ids.passwordLinkToken(), clock.now()];
     const link = openPasswordLink(email, secrets.sha256(token), now, INVITATION_SECONDS);
-    // Without a maximum: links that strangers have asked for must not prevent it.
+    // No maximum: links that strangers have requested must not prevent it.
     await links.insert(link, now, Number.MAX_SAFE_INTEGER);
     return ok({ token, expiresAt: link.expiresAt });
   };
@@ -70,7 +70,7 @@ export const makePasswordLink =
     const { email } = summary.account;
     const [token, now] = [ids.passwordLinkToken(), clock.now()];
     const link = openPasswordLink(email, secrets.sha256(token), now, PASSWORD_LINK_SECONDS);
-    // Without a maximum: links that strangers have asked for must not prevent it.
+    // No maximum: links that strangers have requested must not prevent it.
     await links.insert(link, now, Number.MAX_SAFE_INTEGER);
     return ok({ email, token, expiresAt: link.expiresAt });
   };

@@ -14,7 +14,7 @@ type FindKeyBySecretPorts = {
   readonly secrets: Pick<Secrets, "sha256">;
 };
 
-/** For the operator: the key of any account with this secret, such as one that has leaked; also a revoked one. */
+/** For the operator: the key of any account with this secret, such as a leaked one, even if revoked. */
 export const findKeyBySecret =
   ({ operators, secrets }: FindKeyBySecretPorts) =>
   (secret: ApiKeySecret): Promise<ApiKey | undefined> =>
@@ -26,8 +26,8 @@ type ChangeKeyLimitsPorts = {
 };
 
 /**
- * For the operator: changes the limits of a key for the requests that begin afterwards. `change` receives the present
- * limits. Returns the key as it is then.
+ * For the operator: changes the limits of a key for later requests. `change` receives the present limits. Returns the
+ * changed key.
  */
 export const changeKeyLimits =
   ({ operators, clock }: ChangeKeyLimitsPorts) =>

@@ -8,8 +8,8 @@ type Ports = { readonly operatorLog: Pick<OperatorLog, "begin" | "end">; readonl
 const ARGUMENT_CHARACTERS_MAX = 500;
 
 /**
- * Runs an operator's action, and records it before it begins and after it has ended, so that the log has also the one
- * that was killed. `outcomeOf` names the outcome of what the action returns; one that throws has `failed`.
+ * Runs an operator's action, and records it before and after, so that killed actions are in the log. `outcomeOf` maps
+ * the result to an outcome; an exception gives `failed`.
  */
 export const recordAction =
   ({ operatorLog, clock }: Ports) =>

@@ -12,27 +12,28 @@ type Ports = StopPorts & {
   readonly signals: Pick<TaskSignals, "announce" | "next">;
 };
 
-/** How the provider is asked. */
+/** Settings of a cancel. */
 export type CancelSettings = {
-  /** For how long nobody else polls the generation; longer than the provider takes to answer. */
+  /** Lease of a cancel; longer than the provider takes to answer. */
   readonly leaseMilliseconds: number;
-  /** After this time only the poll has the task, because it ends it: so its end cannot be delayed. */
+  /** After this time only the poll may lease the task, so that a cancel cannot delay its end. */
   readonly generationDeadlineMilliseconds: number;
 };
 
-/** For how long a cancellation waits for whoever has the task: a submission or a poll. */
+/** Maximum wait for a running submission or poll. */
 const WAIT_MILLISECONDS_MAX = 5_000;
-/** Other processes send no signals. */
+/** Poll interval for changes by other processes, which send no signals. */
 const LOOK_AGAIN_MILLISECONDS = 500;
 
 /**
- * `POST /panoramas/{id}/cancel`: ends a task without an image and refunds it, if that costs nothing any more. Returns
- * the task as it is afterwards: `failed` if it was canceled, otherwise in the state in which it goes on or has ended.
+ * `POST /panoramas/{id}/cancel`: ends a task without an image and refunds it, if that no longer costs anything. Returns
+ * the task afterwards: `failed` if it was canceled, otherwise in its current state.
  *
- * A `queued` task ends at once, a `generated` one has its result. Of another one the wish is recorded, and whoever has
- * the task carries it out: this call if nobody has leased it, otherwise the next one who leases it, after the poll or
- * the submission that is under way. This call waits for that for a short time. A `submitted` task ends if the provider
- * stops it without a charge. If it did not, it is not asked again for a minute, however often this is called.
+ * - `queued`: ends at once.
+ * - `submitting`, `submitted`: records the request. This call carries it out if the task has no lease; otherwise the
+ *   next lease holder does, and this call waits a few seconds for it. A `submitted` task ends if the provider stops it
+ *   without a charge. If it refuses, it is asked again after a minute at the earliest.
+ * - `generated`: too late, there is a result.
  */
 export const cancelTask =
   (ports: Ports, settings: CancelSettings) =>
@@ -62,7 +63,7 @@ export const cancelTask =
     }
   };
 
-/** The task afterwards. `changed`: it must be read again. `leased`: somebody else has it, and the wish is recorded. */
+/** The task afterwards. `changed`: read it again. `leased`: somebody else has the task; the request is recorded. */
 const attempt = async (
   ports: Ports,
   { leaseMilliseconds, generationDeadlineMilliseconds }: CancelSettings,
@@ -81,7 +82,7 @@ const attempt = async (
   if (now.getTime() - task.submittedAt.getTime() >= generationDeadlineMilliseconds) return "leased";
   const lease = await tasks.lease(task, now, new Date(now.getTime() + leaseMilliseconds));
   if (lease === undefined) return "leased";
-  // If it goes on, its next poll is due now: it may have ended already, or end soon without having confirmed it.
+  // Not canceled: poll now, because the generation may have ended without confirming it.
   const carriedOut = await carryOutCancel(ports, lease, (refused) => tasks.move(lease, refused, clock.now()));
   return carriedOut.unwrapOr("changed");
 };

@@ -13,8 +13,8 @@ import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
 import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /**
- * The owner makes a panorama public or private. Whoever knows the URL of the image may still open it: objects never
- * change, and caches keep them.
+ * Makes the owner's panorama public or private. Known URLs of the image stay readable: objects never change, and caches
+ * keep them.
  */
 export const changeVisibility =
   ({ tasks }: { readonly tasks: Pick<TaskAccess, "setVisibility"> }) =>
@@ -31,10 +31,9 @@ type DeletePanoramaPorts = {
 type NotFinished = { readonly kind: "not_finished" };
 
 /**
- * The owner deletes a panorama, `by` a key or on the pages: its image and thumbnail are deleted, and the task is no
- * longer found. Its ledger entries remain. Succeeds also if it is deleted already. The objects are deleted first, so
- * that the owner can repeat an interrupted deletion. What another worker stores at the same time, and the provider's
- * copy, are deleted afterwards (background/erase.ts).
+ * Deletes a panorama of the owner, `by` a key or on the web pages: image, thumbnail and task. Its ledger entries
+ * remain. Succeeds also if it is already deleted. The objects go first, so that the owner can repeat an interrupted
+ * deletion. Background work (background/erase.ts) deletes objects stored meanwhile and the provider's copy.
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: DeletePanoramaPorts) =>
@@ -57,12 +56,12 @@ export const deletePanorama =
         if (deleted.isErr()) return err(deleted.error);
       }
     }
-    // If it is not found now, the same deletion was made at the same time.
+    // Not found: a concurrent call has deleted it.
     await tasks.delete(id, owner, now, by);
     return ok(undefined);
   };
 
-/** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
+/** Retries storing for the operator: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =
   ({ tasks, clock }: { readonly tasks: Pick<TaskStore, "find" | "move">; readonly clock: Pick<Clock, "now"> }) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | IllegalTransition | StaleTask>> => {
@@ -80,8 +79,8 @@ type RetryFailedImagesPorts = {
 };
 
 /**
- * The operator's retry of every finished image, of all accounts, whose storage status is `failed`; it becomes
- * `uploading`. Resolves to the number of images.
+ * Retries storing every finished image, of all accounts, with storage status `failed`; it becomes `uploading`. Resolves
+ * to the number of images.
  */
 export const retryFailedImages =
   ({ tasks, clock }: RetryFailedImagesPorts) =>

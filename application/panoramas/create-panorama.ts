@@ -27,23 +27,23 @@ import type { GenerationTime } from "./forecast-task.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
-/** Why a creation is refused. Nothing is charged. */
+/** Reasons why a creation is refused. Nothing is charged. */
 export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError;
 
-/** What else may come with a creation. */
+/** Optional parts of a creation. */
 export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
   /**
-   * The most that the panorama may cost, otherwise it is refused; a part of the idempotent request. It is compared
-   * where a repeat is known, so that the repeat of an accepted creation gets its task also after the price has risen.
+   * Refuses the creation if it costs more credits. Part of the idempotent request. Checked after the idempotency
+   * lookup, so a repeat returns its task even after a price increase.
    */
   readonly maxCredits?: number | undefined;
   /** The W3C trace context of the request. */
   readonly traceparent?: string | undefined;
 };
 
-/** `replayed`: the idempotency key belongs to this existing task; this call started and charged nothing. */
+/** `replayed`: the task of an earlier call with the same idempotency key. Nothing was started or charged. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
 type Ports = SubmissionPorts & {
@@ -54,8 +54,8 @@ type Ports = SubmissionPorts & {
   readonly secrets: Pick<Secrets, "sha256">;
   readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
   /**
-   * Called before a task with a `webhook_url` is opened (webhooks/endpoints.ts). Absent: sends no
-   * webhooks.
+   * Creates the account's default endpoint, before a task with a `webhook_url` is opened (webhooks/endpoints.ts).
+   * Absent if the installation sends no webhooks.
    */
   readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
 };
@@ -63,16 +63,16 @@ type Ports = SubmissionPorts & {
 /** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings &
   Pick<CompleteSettings, "policy"> & {
-    /** The sweep resolves a task that has no recorded answer of the provider after this time. */
+    /** Time after which the sweep resolves a task that is still `submitting`. */
     readonly submissionDeadlineMilliseconds: number;
     /** Maximum number of tasks that wait in the queue; further creations are refused. */
     readonly queueMax: number;
   };
 
 /**
- * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot or
- * no room now, the task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is
- * down, every creation is refused immediately; so is one that would wait for too long.
+ * `POST /panoramas`: reserves the credits, then submits the task to the provider. Queues the task if no place has a
+ * free slot (start-queued-tasks.ts). A refused creation costs nothing. Refuses at once if all places that can make it
+ * are down, the queue is full, or the wait would exceed the queue deadline.
  */
 export const createPanorama =
   (ports: Ports, settings: CreationSettings) =>
@@ -104,7 +104,7 @@ export const createPanorama =
 
 type Plan = ReturnType<typeof planOf> & { readonly images: ImageUrls | undefined };
 
-/** What is known of the creation before its account is read. */
+/** The parts of a creation that do not depend on its account. */
 const planOf = (
   { provider, generationTime, clock, ids }: Ports,
   { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
@@ -133,7 +133,7 @@ const planOf = (
   };
 };
 
-/** What the store is asked to do: read the account, decide about it, and write the task. */
+/** Builds the input of the store, which reads the account, calls `decide` and writes the task. */
 const openingOf = (
   { secrets }: Ports,
   plan: Plan,
@@ -158,8 +158,8 @@ const openingOf = (
 };
 
 /**
- * Opens the task, or refuses it. A refusal of the account comes before one for which the provider is the reason. That
- * of an image is here, and not earlier, because a repeat gets its task also after an image is deleted.
+ * Opens the task, or refuses it. Checks images after the idempotency lookup, so that a repeat still gets its task.
+ * Refusals by the account come before refusals by the provider.
  */
 const decisionOf =
   (plan: Plan): TaskOpening<CreatePanoramaError>["decide"] =>
@@ -176,14 +176,20 @@ const decisionOf =
     return opening.isOk() && isHopeless ? err({ kind: "upstream_error" }) : opening;
   };
 
-/** Throws if the store has not read what a key with budgets has spent: its budgets must not count as unused. */
+/**
+ * Budgets and spending of the key. Throws if the store did not pass the spending, because the budgets would count as
+ * unused.
+ */
 const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined): BudgetState | undefined => {
   if (budgets === undefined) return undefined;
   if (spending === undefined) throw new Error("Bug: the store passes no spending");
   return { budgets, spending };
 };
 
-/** The task exists and its credits are reserved. If its submission cannot be recorded now, the sweep resolves it. */
+/**
+ * Submits the task, whose credits are reserved. If the store is busy, returns it as `submitting`; the sweep resolves
+ * it.
+ */
 const submitCharged = (
   ports: Ports,
   settings: CreationSettings,
@@ -197,8 +203,8 @@ const submitCharged = (
   });
 
 /**
- * What this installation can make: what at least one of its models can, also while the provider is down. Makes no call.
- * It may change while the service runs, because some providers tell what their model can do only when they are checked.
+ * The combined abilities of all models, including those that are down. Makes no call. May change after a check of a
+ * provider, because some providers tell their abilities only then.
  */
 export const readAbilities =
   ({ provider }: { readonly provider: Pick<GenerationProvider, "places"> }) =>

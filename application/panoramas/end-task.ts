@@ -16,21 +16,20 @@ import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/signals.js";
 import type { Lease, StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 
-/** What a move needs that clients wait for. */
+/** Ports to store and announce a transition. */
 export type MovePorts = {
   readonly tasks: Pick<TaskStore, "move">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
-/** What failing a task needs. */
+/** Ports to fail a task. */
 export type FailPorts = MovePorts & {
   readonly clock: Pick<Clock, "now">;
   readonly reporter: Pick<Reporter, "report">;
 };
 
 /**
- * Why a task fails. `detail` is for operators. `mayBeRunning`:
- * the provider may have started a generation nobody knows.
+ * Reason for a failed task. `detail`: for operators. `mayBeRunning`: the provider may run a generation without a task.
  */
 export type Failure = ImageFault & {
   readonly reason: FailureReason;
@@ -39,8 +38,8 @@ export type Failure = ImageFault & {
 };
 
 /**
- * Fails a task, refunds it, and tells everybody: clients that wait for it, and the log. Every failure of a task is
- * stored here. A stale task was moved by somebody else, who has announced that.
+ * Fails and refunds a task, logs it, and wakes the clients that wait for it. All failures go through here. A stale task
+ * was moved by another worker, which announced it.
  */
 export const failTask = async (
   ports: FailPorts,
@@ -65,7 +64,7 @@ export const moveTask = <T extends Task>(
   dueAt: Date | undefined,
 ): Promise<Result<T, StaleTask>> => announceStored(signals, next, tasks.move(current, next, dueAt));
 
-/** Announces a task if it was stored. The waiting clients of a stale one hear from whoever has moved it. */
+/** Announces a task if it was stored. A stale one is announced by the worker that moved it. */
 export const announceStored = async <T extends Task>(
   signals: Pick<TaskSignals, "announce">,
   next: T,
@@ -76,17 +75,17 @@ export const announceStored = async <T extends Task>(
     return next;
   });
 
-/** What asking a provider to stop a generation needs. */
+/** Ports to stop a generation. */
 export type StopPorts = {
   readonly provider: Pick<GenerationProvider, "cancel">;
   readonly clock: Clock;
   readonly reporter: Reporter;
 };
 
-/** For how long an answer is waited for. With a poll it must fit into a lease. */
+/** Timeout of a call to stop a generation. Together with a poll it must fit into a lease. */
 const STOP_MILLISECONDS_MAX = 10_000;
 
-/** Whether the provider has stopped the generation. Without an answer in time it may still stop. Never throws. */
+/** Asks the provider to stop a generation. True if it confirmed in time; otherwise it may still stop. Never throws. */
 export const stopGeneration = async (
   { provider, clock, reporter }: StopPorts,
   { id, upstreamTaskId }: Pick<SubmittedTask, "id" | "upstreamTaskId">,
@@ -106,8 +105,8 @@ export const stopGeneration = async (
 };
 
 /**
- * Carries out the owner's wish: ends the task with its refund if the provider has stopped the generation. Otherwise
- * `goOn` stores that it was refused, so that it is not asked for again at once. Returns the task that was stored.
+ * Carries out the owner's cancel request: if the provider has stopped the generation, fails and refunds the task.
+ * Otherwise `goOn` stores the provider's refusal, so that it is not asked again at once. Returns the stored task.
  */
 export const carryOutCancel = async (
   ports: StopPorts & FailPorts,

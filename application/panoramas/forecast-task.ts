@@ -6,31 +6,31 @@ import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 
 /**
- * The number of waiting tasks that start before this one, as the queue is now; more than `AHEAD_MAX` are counted as one
- * more than that. `undefined` for a task that does not wait in the queue.
+ * The number of tasks ahead in the queue now; `AHEAD_MAX + 1` means more than `AHEAD_MAX`. `undefined` for a task that
+ * is not `queued`.
  */
 export const countAhead =
   ({ tasks }: { readonly tasks: Pick<TaskQueue, "countAhead"> }) =>
   async (task: Task): Promise<number | undefined> =>
     task.state === "queued" ? tasks.countAhead(task, AHEAD_MAX + 1) : undefined;
 
-/** Each new generation counts for this part of the average. */
+/** Weight of a new value in the moving average. */
 const WEIGHT = 0.2;
 
-/** A task that waits this long for its turn is late; so is a generation, while nothing is known about others. */
+/** A task is late when it has been queued this long; so is a generation while there is no average. */
 const LATE_MILLISECONDS = 10 * 60_000;
 
 /** A generation is late if it takes this many times as long as recent ones, but not within the first minute. */
 const LATE_FACTOR = 3;
 const LATE_MILLISECONDS_MIN = 60_000;
 
-/** How long generations took lately. */
+/** The average time of recent generations. */
 export type GenerationTime = {
   /** Call with every task that ends on this instance. */
   add(task: Task): void;
-  /** How long generations have taken lately, in milliseconds; `undefined` until one has succeeded. */
+  /** Average time of recent generations, in milliseconds; `undefined` until one has succeeded. */
   lately(): number | undefined;
-  /** Whether the task is unfinished and takes longer than usual: in the queue, in generation or in saving. */
+  /** True if the unfinished task takes longer than usual: in the queue, in generation or in saving. */
   isLate(task: Task, now: Date): boolean;
 };
 
@@ -67,11 +67,11 @@ export const generationTime = (): GenerationTime => {
   };
 };
 
-/** What a customer can be told about the rest of a task in processing. */
+/** Forecast for a task in processing. */
 export type TaskForecast = {
-  /** The tasks that start before it, as `countAhead` counts them. `undefined` unless it waits in the queue. */
+  /** Number of tasks ahead, as in `countAhead`; `undefined` unless the task is queued. */
   readonly ahead?: number | undefined;
-  /** Roughly how long it takes until its end, at least 1. `undefined` if that is not known. */
+  /** Estimated seconds until its end, at least 1; `undefined` if unknown. */
   readonly estimatedSeconds?: number | undefined;
 };
 
@@ -82,12 +82,12 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** Of a task that has ended. */
+/** The forecast of a task that has ended. */
 export const NO_FORECAST: TaskForecast = {};
 
 /**
- * Says how a task in processing goes on: its place in the queue, and when it ends if generations take as long as
- * lately. Reads the store for a task in the queue only, because clients poll all the others too.
+ * Forecasts a task in processing: its queue position, and its end by the average time of recent generations. Reads the
+ * store only for queued tasks, because clients poll all the others too.
  */
 export const forecastTask = (ports: Ports): ((task: Task) => Awaitable<TaskForecast>) => {
   const { provider, generationTime, clock } = ports;

@@ -10,7 +10,7 @@ import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
 /** `next`: pass it as `before` to read the next page; `newer`: as `after`; `undefined` if there is none. */
 type TaskPage = PagesBeside & { readonly tasks: readonly Task[] };
 
-/** What the owner reads of the own tasks. */
+/** Page and filter of the owner's tasks. */
 type TaskRange = PageStart & { readonly filter?: TaskFilter | undefined };
 
 /** `GET /panoramas`: the account's tasks that match the filter, newest first, `limit` at a time. */
@@ -25,7 +25,7 @@ export const listTasks =
     };
   };
 
-/** What the owner looks for. `words`: as of `searchWords`; none matches every prompt. */
+/** The owner's search. `words`: of `searchWords`; an empty list matches every prompt. */
 type OwnSearch = Pick<TaskFilter, "status" | "visibility"> & {
   readonly words: readonly string[];
   readonly resolution?: Resolution | undefined;
@@ -35,13 +35,15 @@ type OwnSearch = Pick<TaskFilter, "status" | "visibility"> & {
 export type OwnSearchPage = { readonly tasks: readonly Task[]; readonly next: TaskId | undefined };
 
 const READ_AT_ONCE = 100;
-/** Characters of prompts that one call compares: some milliseconds. A task counts for some, also without a prompt. */
+/**
+ * Work limit of one call, in compared characters of prompts (some milliseconds). A task without a prompt counts too.
+ */
 const CHARACTERS_MAX = 100_000;
 const CHARACTERS_PER_TASK = 200;
 
 /**
  * The account's own tasks that match, newest first. Prompts of private panoramas are in no index, so this reads tasks
- * until it has found `limit`, or has read enough for one request: an old account makes no request more expensive.
+ * until it has `limit` matches or reaches its work limit: an old account makes no request more expensive.
  */
 export const searchOwnTasks =
   ({ tasks }: { readonly tasks: Pick<TaskLists, "list"> }) =>
@@ -66,12 +68,12 @@ export const searchOwnTasks =
 /** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
 type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
 
-/** What a visitor reads of the gallery. */
+/** Page and order of the gallery. */
 type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | undefined };
 
 /**
- * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`; in the
- * mode `off` none. Without `before` and `after` it begins with the first ones of this order.
+ * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`; none
+ * in the mode `off`. Without `before` and `after`, the first page.
  */
 export const listPublicPanoramas =
   (
@@ -88,9 +90,7 @@ export const listPublicPanoramas =
     };
   };
 
-/**
- * As `listPublicPanoramas`, only those whose prompt has these words (domain/tasks/prompt-search.ts; at least one word).
- */
+/** `listPublicPanoramas` for the prompts with these words (domain/tasks/prompt-search.ts; at least one word). */
 export const searchPublicPanoramas =
   (
     { tasks }: { readonly tasks: Pick<TaskLists, "searchPublic"> },

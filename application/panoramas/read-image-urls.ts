@@ -4,11 +4,14 @@ import { isPublicHost } from "../../domain/public-host.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 
-/** What the image URLs of a creation request are, by the index of each. */
+/** Checked image URLs of a creation request, by index. */
 export type ImageUrls = {
-  /** Uploaded images, which may be deleted at any moment. The store checks them where it opens the task. */
+  /**
+   * Uploaded images of this service. They may be deleted at any moment, so the store checks them where it opens the
+   * task.
+   */
   readonly recorded: ReadonlyMap<number, ObjectName>;
-  /** Why the first of the other URLs that cannot work is refused. */
+  /** The error of the first other URL that cannot be used. */
   readonly refusal: InvalidRequest | undefined;
 };
 
@@ -18,9 +21,8 @@ type Ports = {
 };
 
 /**
- * Which image URLs are uploaded images of this service, and whether the others can work: another image of this service
- * must exist and not be hidden by an operator, and any other URL must not be at a private address. The installation
- * itself may be at one.
+ * Finds uploads of this service among the URLs and checks the others: another image of this service must exist and not
+ * be hidden by an operator; a foreign URL must not be at a private address. URLs of this installation may be private.
  */
 export const readImageUrls = async (ports: Ports, imageUrls: readonly string[]): Promise<ImageUrls> => {
   const recorded = new Map<number, ObjectName>();
@@ -38,8 +40,8 @@ export const readImageUrls = async (ports: Ports, imageUrls: readonly string[]):
 };
 
 /**
- * Panoramas are references too. Nothing protects them from their owner: a task whose panorama is deleted before it is
- * read fails, and is refunded. If the storage does not answer, the provider finds out later.
+ * The broken rule of a URL. A panorama can be a reference too; if its owner deletes it before it is read, the task
+ * fails and is refunded. If the storage is down, the provider finds out later.
  */
 const brokenRule = async (
   { storage, tasks }: Ports,

@@ -9,7 +9,7 @@ import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type ReadTaskPorts = { readonly tasks: Pick<TaskStore, "find"> };
 
-/** `GET /panoramas/{id}`. A task of another account and an unknown id both give `not_found`. */
+/** `GET /panoramas/{id}`. A foreign task and an unknown id both give `not_found`. */
 export const readTask =
   ({ tasks }: ReadTaskPorts) =>
   async (id: TaskId, owner: AccountId): Promise<Result<Task, NotFound>> => {
@@ -25,8 +25,8 @@ type WaitForTaskPorts = {
 
 /**
  * `GET /panoramas/{id}` with `Prefer: wait`. Resolves with the task when it leaves `processing`, after
- * `waitMilliseconds`, or when `signal` is aborted. Reads the store when a signal arrives and at the end of the wait; in
- * between it costs nothing. Signals about tasks that other instances end: background/watch-changes.ts.
+ * `waitMilliseconds`, or when `signal` is aborted. Reads the store only when a signal arrives and at the end of the
+ * wait. Signals about tasks that other instances end: background/watch-changes.ts.
  */
 export const waitForTask =
   ({ tasks, clock, signals }: WaitForTaskPorts) =>

@@ -14,19 +14,21 @@ import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import { type FailPorts, type Failure, failTask, moveTask, type StopPorts, stopGeneration } from "./end-task.js";
 
 /**
- * The provider did not accept the task. Its credits are refunded. `failed`: the task, which says why; absent if none
- * was opened.
+ * The provider did not accept the task. Its credits are refunded. `failed`: the failed task; absent if none was opened.
  */
 export type UpstreamError = { readonly kind: "upstream_error"; readonly failed?: FailedTask };
 
-/** What a submission needs. */
+/** Ports of a submission. */
 export type SubmissionPorts = FailPorts &
   StopPorts & {
     readonly tasks: Pick<TaskStore, "find"> & Pick<TaskQueue, "requeue" | "changePlace">;
     readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
   };
 
-/** `queueDeadlineMilliseconds`: a task that waits for so long, from its reservation on, fails and is refunded. */
+/**
+ * `queueDeadlineMilliseconds`: maximum time in the queue, counted from the reservation; then the task fails and is
+ * refunded.
+ */
 export type SubmissionSettings = { readonly queueDeadlineMilliseconds: number };
 
 /** Timeout of the search for the upstream task after an unclear answer; the client waits for it. */
@@ -34,12 +36,11 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
 
 /**
  * Submits a task to the provider and records the result. After an unclear answer (a timeout, a broken connection) it
- * searches once for an upstream task with our task id and uses the one that it finds. If there is none, and after a
- * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue, for
- * as long as the provider asks.
+ * searches once for an upstream task with our task id, and uses it. If there is none, and after a refusal, the task
+ * fails and is refunded. If the provider is busy, the task returns to the queue, for as long as the provider asks.
  *
- * Must be called once, by the caller that made the task `submitting`, and with no transaction open: the provider may
- * take seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the
+ * Call it once, from the caller that made the task `submitting`, and without an open transaction: the provider may take
+ * seconds, and the process may be killed during the call. `submissionDeadline`: time at which the sweep resolves the
  * task.
  */
 export const submitTask = async (
@@ -49,7 +50,7 @@ export const submitTask = async (
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
   if (task.cancelWish !== undefined) {
-    // During an earlier submission, which has started nothing.
+    // Canceled during an earlier submission, which started nothing.
     return failUnstarted(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
   }
   const { answer, place } = await send(ports, task, submissionDeadline);
@@ -70,7 +71,7 @@ export const submitTask = async (
 /** The answer, and the place of the provider that was asked last. */
 type Answered = { readonly answer: Result<Accepted, SubmissionFailure>; readonly place: string | undefined };
 
-/** What the provider has accepted. `isRecovered`: its answer was unclear, and the search has found it. */
+/** The accepted upstream task. `isRecovered`: found by the search after an unclear answer. */
 type Accepted = { readonly upstreamTaskId: string; readonly isRecovered: boolean };
 
 const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
@@ -125,9 +126,8 @@ const recordSubmission = async (
 };
 
 /**
- * When a task that returns to the queue is given up. It counts from the reservation, so that a task cannot wait for
- * ever. If that lies in the future, the clock was set back, and each return would extend the time again: it is given up
- * now.
+ * Queue deadline of a task that returns to the queue, counted from its reservation, so that it cannot wait for ever. A
+ * reservation in the future gives now: the clock was set back, and each return would extend the time again.
  */
 export const queueDeadlineOf = (
   { reservedAt }: Pick<Task, "reservedAt">,
@@ -149,7 +149,7 @@ const returnToQueue = async (
   const giveUpAt = queueDeadlineOf(task, settings, now);
   if (giveUpAt <= now) {
     const reason = `the provider was busy for too long: ${detail}`;
-    // A creation that was never queued is not answered yet.
+    // A creation that was never queued is still waiting for its answer.
     return task.turn === undefined
       ? failRefused(ports, task, { reason: "refused", detail: reason })
       : failUnstarted(ports, task, { reason: "never_started", detail: reason });
@@ -161,7 +161,7 @@ const returnToQueue = async (
   return ok(requeued.value);
 };
 
-/** Nothing was started for the task, which is answered as `failed`. */
+/** Fails a task for which nothing was started, and returns it. */
 const failUnstarted = async (
   ports: SubmissionPorts,
   task: SubmittingTask,
@@ -171,7 +171,7 @@ const failUnstarted = async (
   return failed.isOk() ? ok(failed.value) : readSweptTask(ports, task, failure.detail);
 };
 
-/** The provider has not accepted the task, so its creation is answered with an error. */
+/** Fails a task that the provider refused, and returns the error of its creation. */
 const failRefused = async (
   ports: SubmissionPorts,
   task: SubmittingTask,
@@ -184,12 +184,12 @@ const failRefused = async (
 };
 
 /**
- * The provider answered after the submission deadline, and the sweep has already resolved the task. If the sweep found
- * it at the provider, or has returned it to the queue, it is charged and continues: returns it, even if `lateResult` is
- * a failure. Otherwise the sweep has failed and refunded it: returns an error. If it is not found, it has ended, and
- * its owner has deleted it: returns the task, because an error would say that it cost nothing. `upstreamTaskId` is what
- * the provider has accepted; it is an orphan unless the task has it. That of a failed task is stopped: nobody else
- * works on it.
+ * Reads a task that the sweep resolved before the provider's answer arrived:
+ * - it continues (found at the provider, or queued again): returns it, even if `lateResult` is a failure, because it is
+ *   charged
+ * - failed: returns an error, and stops the accepted generation, because nobody else works on it
+ * - not found: its owner has deleted the ended task. Returns it, because an error would say that it cost nothing
+ * `upstreamTaskId`: the accepted generation, an orphan unless the task has this id.
  */
 const readSweptTask = async (
   ports: SubmissionPorts,

@@ -14,7 +14,7 @@ import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.
 import type { Secrets } from "../ports/secrets.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
-/** Whether the account may upload anything now: asked before its files are received. */
+/** Checks if the account may upload anything now, before its files are received. */
 export const checkUpload =
   (
     { references }: { readonly references: Pick<ReferenceStore, "standing"> },
@@ -42,18 +42,17 @@ type Ports = {
 /** The public URLs of an upload, in the order of the files. */
 export type UploadedImages = {
   readonly urls: readonly string[];
-  /** Until then they are kept at least, also those that no creation uses. */
+  /** Images are kept at least until then, even unused. */
   readonly expiresAt: Date;
 };
 
-/** `content` names the bytes that are stored: equal pictures have one object, whatever their metadata say. */
+/** `content`: digest of the stored bytes. Pictures that differ only in their metadata share one object. */
 type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly content: string };
 
 /**
- * `POST /images`: checks all files and the account's quota, then stores them without the personal data of their
- * metadata, because they are public. The same picture has the same URL while it is stored. If one file is refused, none
- * is stored. Images that no creation uses expire (background/erase.ts); a repeated upload begins
- * their time again.
+ * `POST /images`: checks all files and the account's quota, then stores them without personal metadata, because they
+ * are public. The same picture has the same URL while it is stored. If one file is refused, none is stored. Unused
+ * images expire (background/erase.ts); a repeated upload restarts their time.
  */
 export const uploadImages =
   (ports: Ports, { policy, referenceRetentionHours }: Pick<CompleteSettings, "policy" | "referenceRetentionHours">) =>
@@ -92,7 +91,7 @@ const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
 type CheckPorts = Pick<Ports, "references" | "imaging" | "secrets">;
 
-/** Number and sizes of the files first, because they cost nothing to check. */
+/** Checks number and sizes of the files first, because that is cheap. */
 const checkAll = async (
   ports: CheckPorts,
   files: readonly UploadedFile[],
@@ -110,7 +109,7 @@ const checkAll = async (
   return ok(checked);
 };
 
-/** Decodes no content that was decoded before: in this upload, or in the one that stored it. */
+/** Checks one file. Skips the decoding of a content that was decoded before, in this upload or an earlier one. */
 const check = async (
   { references, imaging, secrets }: CheckPorts,
   index: number,

@@ -22,23 +22,21 @@ type Ports = {
 };
 
 type Settings = {
-  /** Longer than an attempt can take. */
+  /** Longer than the maximum time of an attempt. */
   readonly leaseMilliseconds: number;
   /** Maximum number of attempts at once. */
   readonly concurrency: number;
   /** Writes the body of an event as JSON. The task is the event's, as it is now. */
   readonly bodyOf: (event: AccountEvent, task: Task | undefined) => string;
-  /**
-   * Gets a function that makes a run claim at once: without it, an event that is due meanwhile waits up to a second.
-   */
+  /** Receives a function that makes a running run claim at once; otherwise a new event waits up to a second. */
   readonly onWake?: ((claimNow: () => void) => void) | undefined;
 };
 
-/** Deliveries that one claim looks at, and those of one lane. */
+/** Maximum candidates of one claim, and of one lane. */
 const CLAIM_LIMIT = 1_000;
 const CLAIM_LANE_LIMIT = 8;
 
-/** How long to wait, while deliveries run, before more may have become due. */
+/** Pause before the next claim while deliveries run. */
 const CLAIM_AGAIN_MILLISECONDS = 1_000;
 
 /**
@@ -84,7 +82,7 @@ export const deliverEvents = (ports: Ports, settings: Settings) => {
       attempts += leases.length;
       if (running.size === 0) {
         if (errors.length > 0) throw errors[0];
-        // What ended during the claim may have made room for more.
+        // Deliveries that ended during the claim may have freed slots.
         if (isStopping || ended === endedBefore) return attempts;
         continue;
       }
@@ -95,7 +93,7 @@ export const deliverEvents = (ports: Ports, settings: Settings) => {
   };
 };
 
-/** Leases what may be sent beside `running`. */
+/** Leases deliveries for the slots that `running` leaves. */
 const claimShare = async (
   { deliveries, clock }: Ports,
   { concurrency, leaseMilliseconds }: Settings,
@@ -113,7 +111,7 @@ const claimShare = async (
   });
 };
 
-/** Lanes of which more than half of the slots are used. Small claims would cost more than they gain. */
+/** Lanes that use more than half of the slots. Small claims would cost more than they gain. */
 const busyLanes = (running: readonly DueDelivery[]): readonly string[] => {
   const counts = new Map<string, number>();
   for (const { lane } of running) counts.set(lane, (counts.get(lane) ?? 0) + 1);
@@ -128,7 +126,7 @@ const dueOf = ({ id, endpoint, lane, origin, receiver }: DeliveryLease): DueDeli
   receiver,
 });
 
-/** Nothing is sent to an endpoint that was switched off after its event. */
+/** Gives up a delivery whose endpoint was switched off after its event. */
 const giveUp = ({ deliveries, clock }: Ports, lease: DeliveryLease): Promise<void> => {
   const detail = "the endpoint is switched off";
   const now = clock.now();

@@ -41,8 +41,8 @@ type DeleteOldEventsPorts = {
 };
 
 /**
- * Deletes events that are older than 30 days, with their deliveries, and corrects due times that a clock has written
- * before it was set back. Resolves to the number of deleted events.
+ * Deletes events that are older than 30 days, with their deliveries, and corrects due times that were written before
+ * the clock was set back. Resolves to the number of deleted events.
  */
 export const deleteOldEvents =
   ({ deliveries, clock }: DeleteOldEventsPorts) =>

@@ -18,7 +18,7 @@ import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
 
-/** What a new endpoint needs. */
+/** Ports of a new endpoint. */
 type NewEndpointPorts = {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "endpointId" | "endpointSecret">;
@@ -45,7 +45,7 @@ type CreateEndpointPorts = NewEndpointPorts & {
   readonly endpoints: Pick<EndpointStore, "insert">;
 };
 
-/** `privateOrigins`: origins to which webhooks may be sent although they use http or have a private address. */
+/** `privateOrigins`: origins that may receive webhooks over http or at a private address. */
 type EndpointSettings = { readonly privateOrigins: readonly string[] };
 
 /** Adds an endpoint to the account. It gets every event from now on. */
@@ -88,7 +88,7 @@ type RotateEndpointSecretPorts = {
   readonly ids: Pick<Ids, "endpointSecret">;
 };
 
-/** Gives the endpoint a new secret. For 24 hours webhooks are signed with the old one too. */
+/** Gives the endpoint a new secret. For 24 hours webhooks are signed with both secrets. */
 export const rotateEndpointSecret =
   ({ endpoints, clock, ids }: RotateEndpointSecretPorts) =>
   (id: EndpointId, account: AccountId): Promise<Result<Endpoint, NotFound>> => {
@@ -96,7 +96,7 @@ export const rotateEndpointSecret =
     return endpoints.rotateSecret(id, account, ids.endpointSecret(), previousUntil);
   };
 
-/** Switches an endpoint on again. It gets the events from now on; earlier ones can be sent again one by one. */
+/** Switches an endpoint on again. It gets later events only; earlier ones can be resent one by one. */
 export const enableEndpoint =
   ({ endpoints }: { readonly endpoints: Pick<EndpointStore, "enable"> }) =>
   (id: EndpointId, account: AccountId): Promise<Result<void, NotFound>> =>
@@ -118,16 +118,16 @@ type TestEndpointPorts = {
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** The type of the test event. No real event has it, so a receiver that knows only those does nothing. */
+/** Type of the test event. No real event has it, so receivers ignore it. */
 const TEST_EVENT_TYPE = "webhook.test";
 
-/** What came of the test. `detail`: as of a delivery, such as `status 500`. */
+/** Result of a test. `detail`: as of a delivery, such as `status 500`. */
 export type WebhookTest = { readonly isDelivered: boolean; readonly detail: string; readonly milliseconds: number };
 
 /**
- * Sends an event to one endpoint of the account and waits for the answer: signed and guarded as real ones, of a type of
- * its own, and with an id that no event has. It is sent once, also to an endpoint that is switched off, and is in no
- * list. The caller limits how often.
+ * Sends one signed test event to an endpoint of the account, even if it is switched off, and returns the result. Checks
+ * the address like that of a real one. Not retried, in no list, and with an unused event id. The caller limits the
+ * rate.
  */
 export const testEndpoint =
   ({ endpoints, webhookSender, clock, ids, reporter }: TestEndpointPorts) =>
