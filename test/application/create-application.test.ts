@@ -101,26 +101,6 @@ describe("createApplication", () => {
     expect(ports.clock.sleeping).toBe(0);
   });
 
-  it("refunds a failed generation exactly once, and a task that the provider never answers", async () => {
-    await app.start();
-    const { id } = await opened();
-    ports.provider.play({ poll: "failed" });
-    const task = await created(id);
-    await ports.clock.advance(10_000);
-    expect((await read(task)).state).toBe("failed");
-    ports.provider.play({ poll: "running" });
-    const endless = await created(id);
-    await ports.clock.advance(599_000);
-    expect((await read(endless)).state).toBe("submitted");
-    await ports.clock.advance(20_000);
-    expect(await read(endless)).toMatchObject({ state: "failed", reason: "deadline_passed" });
-    await ports.clock.advance(120_000);
-    expect(await kinds(id)).toEqual(["purchase", "reservation", "refund", "reservation", "refund"]);
-    expect(await app.credits.readBalance(id)).toBe(100);
-    expect(await app.credits.verifyLedger()).toEqual({ accounts: 1, findings: [] });
-    await app.stop();
-  });
-
   it("uses the settings that are given", async () => {
     made({ generationDeadlineMilliseconds: 30_000 });
     await app.start();

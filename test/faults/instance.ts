@@ -4,6 +4,7 @@ import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { eventBody } from "../../application/events/panorama-task.js";
+import { hidePanorama } from "../../application/operators/hide-panorama.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { deleteOldEvents } from "../../application/webhooks/deliveries.js";
@@ -132,6 +133,7 @@ export class Instance {
     return {
       ...useCases(ports),
       admit: requests.admit.bind(requests),
+      hide: hidePanorama({ ...ports, operators: guarded("operators", stores.operators) }),
       upload: uploadImages(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 }),
       receiveWebhook: receiveProviderWebhook(ports),
       deliver: deliverEvents(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }),

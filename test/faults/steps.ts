@@ -62,6 +62,14 @@ export const remove =
     if (deleted.isErr()) await useCases.deletePanorama(id, around.owner); // the storage was unavailable
   };
 
+/** The image gets another name, which only the background work gives to the stored files. */
+export const hide =
+  (key: string): Step =>
+  async ({ useCases }, around) => {
+    const id = known(around, key);
+    if (id !== undefined) await useCases.hide(id, { reason: "why", by: "an operator" });
+  };
+
 export const retryImage =
   (key: string): Step =>
   async ({ useCases }, around) => {

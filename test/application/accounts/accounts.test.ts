@@ -10,7 +10,6 @@ import { readBalance } from "../../../application/credits/ledger.js";
 import type { AccountStore } from "../../../application/ports/stores/account-stores.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
@@ -206,37 +205,6 @@ describe("readAccount", () => {
 });
 
 describe("listApiKeys", () => {
-  it("returns what each key has spent", async () => {
-    const { account } = await open({ credits: credits(100) });
-    const limits = { ...NO_LIMITS, creditsPerDay: credits(10) };
-    const [one, other] = [
-      (await createApiKey(world)(account.id, "one", limits))._unsafeUnwrap().key,
-      (await createApiKey(world)(account.id, "other"))._unsafeUnwrap().key,
-    ];
-    expect(one.limits).toEqual(limits);
-    const apiKey = { id: one.id, budgets: limits };
-    const create = () => world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
-    expect((await create()).isOk()).toBe(true);
-    await world.clock.advance(24 * 60 * 60 * 1000);
-    expect((await create()).isOk()).toBe(true);
-    expect((await create()).isOk()).toBe(true);
-    expect((await create())._unsafeUnwrapErr().kind).toBe("budget_spent");
-    const keys = (await listApiKeys(world)(account.id))._unsafeUnwrap();
-    expect(keys.map(({ key, spending }) => [key.id, spending])).toEqual([
-      [one.id, { today: 8, thisMonth: 12 }],
-      [other.id, { today: 0, thisMonth: 0 }],
-    ]);
-  });
-
-  it("returns all keys of the account, including revoked ones", async () => {
-    const { account } = await open({ credits: credits(10) });
-    const { key } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
-    await world.keys.revoke(key.id, world.clock.now());
-    const keys = (await listApiKeys(world)(account.id))._unsafeUnwrap();
-    const spending = { today: 0, thisMonth: 0 };
-    expect(keys).toEqual([{ key: { ...key, revokedAt: world.clock.now() }, spending }]);
-  });
-
   it("returns not_found for an unknown account", async () => {
     const message = `There is no account ${accountId(404)}.`;
     expect((await listApiKeys(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });

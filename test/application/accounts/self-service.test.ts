@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
@@ -196,85 +195,5 @@ describe("deleteAccount", () => {
     const erased = await world.operators.task(task.id);
     expect([erased?.isDeleted, erased?.task.request.prompt]).toEqual([true, undefined]);
     expect(await eraseClosedAccounts(world)()).toBe(0);
-  });
-});
-
-type Step =
-  | { readonly kind: "password"; readonly who: number; readonly current: string; readonly next: string }
-  | { readonly kind: "ask"; readonly who: number; readonly current: string; readonly email: string }
-  | { readonly kind: "confirm"; readonly who: number; readonly link: number }
-  | { readonly kind: "delete"; readonly who: number; readonly current: string };
-
-describe("self-service of accounts", () => {
-  it("changes only what the owner has proven, and never gives two accounts one address", async () => {
-    const who = fc.nat({ max: 1 });
-    const phrase = fc.constantFrom(PASSWORD, NEXT);
-    const email = fc.constantFrom("ann@example.com", "ben@example.com", "c@example.com", "d@example.com");
-    const step: fc.Arbitrary<Step> = fc.oneof(
-      fc.record({ kind: fc.constant("password" as const), who, current: phrase, next: phrase }),
-      fc.record({ kind: fc.constant("ask" as const), who, current: phrase, email }),
-      fc.record({ kind: fc.constant("confirm" as const), who, link: fc.nat({ max: 4 }) }),
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), who, current: phrase }) },
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
-        world = anOpenDoor();
-        const people = [await open("ann"), await open("ben")];
-        const model = people.map((account) => ({ account, password: PASSWORD, isClosed: false }));
-        const links: { readonly token: string; readonly who: number; readonly email: string; isUsed: boolean }[] = [];
-        const isTaken = (address: string) =>
-          model.some(({ account, isClosed }) => !isClosed && account.email === address);
-        for (const next of steps) {
-          await world.clock.advance(60_000); // attempts of before do not count
-          const person = model[next.who];
-          if (person === undefined || person.isClosed) continue;
-          const proof = { remoteAddress, password: "current" in next ? next.current : "" };
-          const isRight = proof.password === person.password;
-          switch (next.kind) {
-            case "password": {
-              const changed = await changePassword(world)(person.account, { ...proof, newPassword: next.next });
-              expect(changed.isOk()).toBe(isRight);
-              if (isRight) person.password = next.next;
-              if (isRight) for (const link of links) if (link.email === person.account.email) link.isUsed = true;
-              break;
-            }
-            case "ask": {
-              const before = world.mail.letters.length;
-              const asked = await sendEmailLink(world)(person.account, { ...proof, email: next.email });
-              expect(asked.isOk()).toBe(isRight && next.email !== person.account.email);
-              const posted = world.mail.letters.slice(before);
-              for (const { token, kind } of posted) {
-                expect(kind).toBe(isTaken(next.email) ? "email_in_use" : "confirm_email");
-                if (token !== undefined) links.push({ token, who: next.who, email: next.email, isUsed: false });
-              }
-              break;
-            }
-            case "confirm": {
-              const link = links[next.link];
-              if (link === undefined) break;
-              const confirmed = await confirmEmail(world)(person.account.id, link.token);
-              expect(confirmed.isOk()).toBe(!link.isUsed && link.who === next.who && !isTaken(link.email));
-              if (confirmed.isErr()) break;
-              for (const other of links) {
-                if (other.email === link.email || other.email === person.account.email) other.isUsed = true;
-              }
-              person.account = { ...person.account, email: link.email as Email };
-              break;
-            }
-            case "delete": {
-              expect((await remove(person.account, proof)).isOk()).toBe(isRight);
-              person.isClosed = isRight;
-              if (isRight) for (const link of links) if (link.email === person.account.email) link.isUsed = true;
-            }
-          }
-          for (const { account, password, isClosed } of model) {
-            const found = await world.accounts.findByEmail(account.email);
-            if (isClosed) expect(found?.account.id).not.toBe(account.id);
-            else expect(found).toMatchObject({ account: { id: account.id }, passwordHash: `hash of ${password}` });
-          }
-        }
-      }),
-      { numRuns: 100 },
-    );
   });
 });

@@ -2,11 +2,10 @@ import { err } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
-import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
+import type { Script } from "../../../adapters/memory/scripted-provider.js";
 import type { Imaging } from "../../../application/ports/imaging.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ResultFigures } from "../../../domain/images/picture.js";
-import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
 import { type SucceededTask, statusOf } from "../../../domain/tasks/task.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,
@@ -14,7 +13,6 @@ import {
   RESULT_BOUNDS,
   useCases,
 } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -226,20 +224,6 @@ describe("checkGeneratedImages", () => {
     expect(await imageStatus()).toBe("saved");
   });
 
-  it("shows success with uploading while the storage is slow, and keeps its lease meanwhile", async () => {
-    const gates = new PortGates(world.clock);
-    const checked = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
-    await world.clock.advance(0);
-    expect(await imageStatus()).toBe("uploading");
-    await world.clock.advance(LEASE_MILLISECONDS - 1);
-    expect(await world.keep()).toBe(0);
-    while (gates.halted > 0) await gates.resume(0);
-    await world.clock.advance(A_SECOND);
-    expect(await checked).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-    expect(world.provider.downloads).toBe(1);
-  });
-
   it("checks other results although the storage answers after half a minute, and with an error", async () => {
     for (let n = 0; n < 4; n += 1) (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.clock.advance(world.provider.nextPollMilliseconds());
@@ -278,16 +262,6 @@ describe("checkGeneratedImages", () => {
     expect(world.storage.objects.size).toBe(10);
   });
 
-  it("saves the image without a thumbnail if none can be made, and adds one later", async () => {
-    world.imaging.thumbnails = false;
-    await world.check();
-    expect(await imageStatus()).toBe("saved-no-thumb");
-    world.imaging.thumbnails = true;
-    await world.clock.advance(TEN_MINUTES);
-    expect(await world.keep()).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-  });
-
   it.each(["expired", "failed"] as const)(
     "ends with the storage status %s if the provider's sandbox asks for it",
     async (ends) => {
@@ -300,95 +274,4 @@ describe("checkGeneratedImages", () => {
       expect(world.storage.objects.size).toBe(0);
     },
   );
-
-  it("counts an attempt to store that throws as failed, and the task stays succeeded", async () => {
-    world.storage.put = () => Promise.reject(new Error("a bug"));
-    await world.check();
-    expect(await task()).toMatchObject({ state: "succeeded", image: { status: "uploading", failedAttempts: 1 } });
-    for (let attempt = 1; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
-      await world.clock.advance(60_000);
-      expect(await world.keep()).toBe(1);
-    }
-    expect(await imageStatus()).toBe("failed");
-  });
-
-  it("reports that a stored image cannot be recorded, and the image is due again after the lease", async () => {
-    const broken = new Error("the database is down");
-    const { move } = world.tasks;
-    world.tasks.move = (current, next, dueAt) =>
-      next.state === "succeeded" && next.image.status === "saved"
-        ? Promise.reject(broken)
-        : move.call(world.tasks, current, next, dueAt);
-    expect(await world.check()).toBe(1);
-    expect(world.reporter.of("work_failed")).toEqual([
-      { kind: "work_failed", work: "check", taskId: id, error: broken },
-    ]);
-    expect(await imageStatus()).toBe("uploading");
-    world.tasks.move = move;
-    await world.clock.advance(LEASE_MILLISECONDS);
-    expect(await world.keep()).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-  });
-
-  it("resumes after the process was killed between success and storing, with one object", async () => {
-    const gates = new PortGates(world.clock);
-    void useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
-    await world.clock.advance(0);
-    gates.kill();
-    expect(await imageStatus()).toBe("uploading");
-    expect(await world.keep()).toBe(0);
-    await world.clock.advance(LEASE_MILLISECONDS);
-    expect(await world.keep()).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-    expect(world.storage.objects.size).toBe(2);
-    expect(world.provider.downloads).toBe(2);
-  });
-
-  it("checks a result again after the process was killed during its download", async () => {
-    const gates = new PortGates(world.clock);
-    const stopping = new AbortController();
-    void useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).check(stopping.signal);
-    await world.clock.advance(0);
-    stopping.abort();
-    gates.kill();
-    expect(await world.check()).toBe(0);
-    await world.clock.advance(LEASE_MILLISECONDS);
-    expect(await world.check()).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-  });
-
-  it("does not refund a task whose picture another worker has accepted since its lease expired", async () => {
-    world.provider.play({ download: "unusable" });
-    const answer = world.provider.hold("download");
-    const stopping = new AbortController();
-    const slow = world.check(stopping.signal);
-    stopping.abort(); // it does not claim its own task again
-    await world.clock.advance(LEASE_MILLISECONDS);
-    const successor = Object.assign(Object.create(world.provider), {
-      download: (url: string) => new ScriptedProvider().download(url),
-    });
-    await useCases({ ...world, provider: successor }).check();
-    answer();
-    await slow;
-    expect(await imageStatus()).toBe("saved");
-    expect(await balance()).toBe(94);
-    expect(world.reporter.of("task_failed")).toEqual([]);
-  });
-
-  it("checks once when two instances work at the same time", async () => {
-    expect((await Promise.all([world.check(), world.check()])).sort()).toEqual([0, 1]);
-    expect(world.provider.downloads).toBe(1);
-  });
-
-  it("does not delay the polls of other tasks while a download is slow", async () => {
-    const answer = world.provider.hold("download");
-    const slow = world.check();
-    await world.createPanorama(owner, aCreationRequest());
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    expect(await world.poll()).toBe(1);
-    answer();
-    await world.clock.advance(A_SECOND);
-    await slow;
-    expect(await imageStatus()).toBe("saved");
-  });
 });

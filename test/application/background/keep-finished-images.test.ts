@@ -5,8 +5,7 @@ import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
-import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
+import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
 import type { World } from "../../support/world.js";
 
@@ -103,15 +102,6 @@ describe("keepFinishedImages", () => {
     expect((await image()).status).toBe("saved");
   });
 
-  it("sets the storage status expired when the temporary URL is gone before the storage is available again", async () => {
-    world.storage.available = false;
-    await waitsUntil(120);
-    world.provider.play({ download: "gone" });
-    await world.clock.advance(tenMinutes);
-    await world.keep();
-    expect((await image()).status).toBe("expired");
-  });
-
   it("counts only failed attempts without a working source in between", async () => {
     for (let round = 0; round < KEEP_ATTEMPTS_MAX; round += 1) {
       world.provider.play({ download: "unavailable" });
@@ -132,23 +122,6 @@ describe("keepFinishedImages", () => {
     await world.clock.advance(tenMinutes);
     await world.keep();
     expect((await image()).status).toBe("saved");
-  });
-
-  it("saves the image without a thumbnail if none can be made, and adds one later", async () => {
-    world.imaging.thumbnails = false;
-    await world.keep();
-    expect((await image()).status).toBe("saved-no-thumb");
-    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, undefined]);
-
-    expect(lastDetail()).toBe("it is not an image");
-
-    world.imaging.thumbnails = true;
-    await world.clock.advance(tenMinutes - 1);
-    expect(await world.keep()).toBe(0);
-    await world.clock.advance(1);
-    expect(await world.keep()).toBe(1);
-    expect((await image()).status).toBe("saved");
-    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
   });
 
   it("saves the image without a thumbnail if that cannot be stored, and adds one when it can", async () => {
@@ -237,74 +210,5 @@ describe("keepFinishedImages", () => {
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(0);
     expect((await image()).status).toBe("saved-no-thumb");
-  });
-
-  it("resumes after the process was killed between storing and recording, without a second object", async () => {
-    const gates = new PortGates(world.clock);
-    const { keep } = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
-    void keep();
-    await gates.resume(0); // the claim; the calls after it stop before the result is recorded
-    gates.kill();
-    expect(world.storage.objects.size).toBe(2);
-    expect((await image()).status).toBe("uploading");
-
-    await world.clock.advance(LEASE_MILLISECONDS);
-    await world.keep();
-    expect((await image()).status).toBe("saved");
-    expect(world.storage.objects.size).toBe(2);
-  });
-
-  it("leaves no object if the panorama was stored by the next worker and deleted before it continues", async () => {
-    const gates = new PortGates(world.clock);
-    const stopping = new AbortController();
-    const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
-    await world.clock.advance(0);
-    stopping.abort();
-    expect(gates.halted).toBe(1); // the put of the image
-    await world.clock.advance(LEASE_MILLISECONDS);
-    await world.keep();
-    expect((await image()).status).toBe("saved");
-    (await world.deletePanorama(id, owner))._unsafeUnwrap();
-    await world.erase();
-    expect(world.storage.objects.size).toBe(0);
-
-    while (gates.halted > 0) await gates.resumeAll();
-    await slow;
-    expect(world.storage.objects.size).toBe(0);
-  });
-
-  it("leaves the objects of the next worker alone when it ends late", async () => {
-    const gates = new PortGates(world.clock);
-    const stopping = new AbortController();
-    const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
-    await world.clock.advance(0);
-    stopping.abort();
-    await world.clock.advance(LEASE_MILLISECONDS);
-    await world.keep();
-    while (gates.halted > 0) await gates.resumeAll();
-    await slow;
-    expect((await image()).status).toBe("saved");
-    expect(world.storage.objects.size).toBe(2);
-    expect(world.reporter.of("image_status")).toHaveLength(1);
-  });
-
-  it("does not overwrite the result of the next worker after its lease has expired", async () => {
-    world.provider.play({ download: "gone" });
-    const answer = world.provider.hold("download");
-    const stopping = new AbortController();
-    const slow = world.keep(stopping.signal);
-    stopping.abort(); // it does not claim its own task again
-    await world.clock.advance(LEASE_MILLISECONDS);
-    const gates = new PortGates(world.clock);
-    const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).keep();
-    await world.clock.advance(0); // the next worker holds the lease and has not downloaded yet
-    answer();
-    await slow;
-    expect((await image()).status).toBe("uploading");
-
-    world.provider.play({ download: "image" });
-    await gates.resume(0);
-    await successor;
-    expect((await image()).status).toBe("saved");
   });
 });

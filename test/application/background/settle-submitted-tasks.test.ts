@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
+import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -103,38 +102,6 @@ describe("settleSubmittedTasks", () => {
     await world.clock.advance(10 * GENERATION_DEADLINE_MILLISECONDS);
     await world.settle();
     expect((await task()).state).toBe("succeeded");
-  });
-
-  it("polls once when two instances work at the same time", async () => {
-    await nextPoll();
-    expect((await Promise.all([world.settle(), world.settle()])).sort()).toEqual([0, 1]);
-    expect(world.reporter.of("task_succeeded")).toHaveLength(1);
-  });
-
-  it("changes nothing after its lease has expired", async () => {
-    await nextPoll();
-    world.provider.play({ poll: "running" });
-    const announced: string[] = [];
-    world.signals.announce = ({ state }) => announced.push(state);
-    const answer = world.provider.hold("poll");
-    const stopping = new AbortController();
-    const slow = world.poll(stopping.signal);
-    stopping.abort(); // it does not claim its own task again
-    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-    const gates = new PortGates(world.clock);
-    const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).poll();
-    await world.clock.advance(0); // the next worker holds the lease and has not polled yet
-    answer();
-    await slow;
-    expect((await task()).state).toBe("submitted");
-    expect(announced).toEqual([]);
-
-    world.provider.play({ poll: "succeeded" });
-    await gates.resume(0);
-    await successor;
-    expect((await task()).state).toBe("generated");
-    expect(announced).toEqual(["generated"]);
-    expect(await balance()).toBe(96);
   });
 
   it.each([

@@ -5,7 +5,6 @@ import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { statusOf, type Task } from "../../../domain/tasks/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -40,13 +39,6 @@ describe("createPanorama without a free slot of the provider", () => {
     expect(world.reporter.of("task_queued")).toEqual([{ kind: "task_queued", taskId: task.id }]);
   });
 
-  it("replays the queued task for its idempotency key", async () => {
-    await create();
-    const task = await create(owner, "key");
-    expect(await create(owner, "key")).toEqual(task);
-    expect(await world.ledger.balance(owner)).toBe(92);
-  });
-
   it("checks the credits, then the active tasks, and refuses the task while the provider is down", async () => {
     const poor = await anOwner(world, 3);
     world.provider.ready = "down";
@@ -64,21 +56,6 @@ describe("createPanorama without a free slot of the provider", () => {
 });
 
 describe("startQueuedTasks", () => {
-  it("submits a task when a slot becomes free, and the task succeeds", async () => {
-    const first = await create();
-    const task = await create();
-    expect(await world.start()).toBe(0);
-
-    await endRunning();
-    expect(await world.start()).toBe(1);
-    expect(await stored(first)).toMatchObject({ state: "succeeded" });
-    expect(await stored(task)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-2" });
-
-    await endRunning();
-    expect(await stored(task)).toMatchObject({ state: "succeeded" });
-    expect(await world.ledger.balance(owner)).toBe(92);
-  });
-
   it("submits a later account's first task before the second task of an account with many", async () => {
     const other = await anOwner(world, 100);
     const [, a, b] = [await create(), await create(), await create()];
@@ -131,21 +108,6 @@ describe("startQueuedTasks", () => {
     expect(await world.ledger.balance(owner)).toBe(92);
   });
 
-  it("counts the queue deadline of a task that was sent from its creation on", async () => {
-    const before = world.clock.now();
-    world.provider.play({ submit: "busy" });
-    const task = await create();
-    expect(task).toMatchObject({ state: "queued", reservedAt: before });
-    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
-    await world.start();
-    await world.sweep();
-    expect(await stored(task)).toMatchObject({ state: "queued" });
-    await world.clock.advance(1);
-    await world.sweep();
-    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_started" });
-    expect(await world.ledger.balance(owner)).toBe(100);
-  });
-
   it("refunds a task at its queue deadline, and not earlier", async () => {
     await create();
     const task = await create();
@@ -176,62 +138,6 @@ describe("startQueuedTasks", () => {
     world.provider.ready = "ready";
     answer();
     expect(await starting).toBe(2);
-  });
-
-  it("submits other tasks while one submission is slow", async () => {
-    world.provider.concurrencyMax = 2;
-    const tasks = [await create(), await create(), await create(), await create(), await create()];
-    await endRunning();
-    const submissions: (() => void)[] = [];
-    const submit: typeof world.provider.submit = async (order) => {
-      await new Promise<void>((resolve) => submissions.push(resolve));
-      return world.provider.submit(order);
-    };
-    const provider = Object.assign(Object.create(world.provider), { submit });
-    const starting = useCases({ ...world, provider }).start();
-    await world.clock.advance(1);
-    expect(submissions).toHaveLength(2);
-    world.provider.play({ submit: "refuse" });
-    submissions[1]?.();
-    await world.clock.advance(1_000);
-    expect((await Promise.all(tasks.slice(2).map(stored))).map((task) => task?.state)).toEqual([
-      "submitting",
-      "failed",
-      "submitting",
-    ]);
-    for (const end of submissions) end();
-    expect(await starting).toBe(3);
-  });
-
-  it("submits each task once when several instances run and one of them is killed", async () => {
-    world.provider.concurrencyMax = 4;
-    for (let n = 0; n < 4; n += 1) await create();
-    const task = await create();
-    await endRunning();
-    const gates = new PortGates(world.clock);
-    const killed = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) });
-    void killed.start();
-    await world.clock.advance(1);
-    expect(gates.halted).toBe(1);
-    gates.kill();
-
-    expect(await world.start()).toBe(0);
-    expect(await stored(task)).toMatchObject({ state: "submitting" });
-    expect(world.provider.startedFor(task.id)).toBe(0);
-    await world.clock.advance(60_000);
-    await world.sweep();
-    expect(await stored(task)).toMatchObject({ state: "queued", turn: 1, submissions: 1 });
-    expect(await world.start()).toBe(1);
-    expect(await stored(task)).toMatchObject({ state: "submitted" });
-    expect(world.provider.startedFor(task.id)).toBe(1);
-  });
-
-  it("submits all queued tasks after the operator has removed the limit", async () => {
-    await create();
-    await create();
-    await create();
-    world.provider.concurrencyMax = undefined;
-    expect(await world.start()).toBe(2);
   });
 
   it("submits the other tasks when recording one submission throws", async () => {

@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, limitedTo } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
@@ -65,40 +65,6 @@ describe("sweep", () => {
     expect(world.reporter.of("task_failed")).toMatchObject([{ detail: "the provider has no such task" }]);
   });
 
-  it("does not let a paused process send a task that was returned to the queue", async () => {
-    const gates = new PortGates(world.clock);
-    const provider = gates.guard(world.provider, { losable: false });
-    const creation = useCases({ ...world, provider }).createPanorama(owner, aCreationRequest());
-    await world.clock.advance(0);
-    expect(gates.halted).toBe(1); // the call to the provider
-    await afterTheDeadline();
-    await world.start();
-    expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
-    await gates.resume(0);
-    expect((await creation)._unsafeUnwrap().task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
-    expect(world.provider.started).toBe(1);
-    expect(await balance()).toBe(96);
-  });
-
-  it("does not let the late failure of an earlier submission end the task", async () => {
-    world.provider.play({ submit: "refuse" });
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, aCreationRequest());
-    await afterTheDeadline();
-    expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
-    const [task] = await world.tasks.startQueued(
-      limitedTo(undefined),
-      1,
-      world.clock.now(),
-      new Date(world.clock.now().getTime() + 60_000),
-    );
-    expect(task).toMatchObject({ state: "submitting", submissions: 1 });
-    answer();
-    expect((await creation)._unsafeUnwrap().task).toEqual(task);
-    expect(await onlyTask()).toEqual(task);
-    expect(await balance()).toBe(96);
-  });
-
   it("finds the upstream task when the process was killed before it recorded the answer, and the task succeeds", async () => {
     await killAfter(2);
     expect(world.provider.started).toBe(1);
@@ -124,29 +90,6 @@ describe("sweep", () => {
     },
   );
 
-  it("does not touch a task whose answer is recorded", async () => {
-    await killAfter(3);
-    expect(await afterTheDeadline()).toBe(0);
-    expect(await onlyTask()).toMatchObject({ state: "submitted" });
-  });
-
-  it("keeps the answer that is recorded while the sweep searches", async () => {
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, aCreationRequest());
-    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    world.provider.play({ search: "nothing" });
-    const found = world.provider.hold("search");
-    const sweeping = world.sweep();
-    await world.clock.advance(0);
-    answer();
-    expect((await creation)._unsafeUnwrap().task.state).toBe("submitted");
-    found();
-    await sweeping;
-    expect(await onlyTask()).toMatchObject({ state: "submitted" });
-    expect(await balance()).toBe(96);
-    expect(world.reporter.of("task_failed")).toEqual([]);
-  });
-
   it.each([
     ["found", undefined],
     ["not found", async () => ok(undefined)],
@@ -165,23 +108,6 @@ describe("sweep", () => {
     expect(await world.sweep()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["task_submitted"]);
-  });
-
-  it("gives up a queued task that has waited for too long, although a slot becomes free at the same time", async () => {
-    world.provider.ready = "busy";
-    (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
-    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
-    const { claim } = world.tasks;
-    const claimAndStart: typeof claim = async (work, ...others) => {
-      const leases = await claim.call(world.tasks, work, ...others);
-      world.provider.ready = "ready";
-      if (leases.length > 0) await world.start();
-      return leases as never;
-    };
-    world.tasks.claim = claimAndStart;
-    expect(await world.sweep()).toBe(1);
-    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_started" });
-    expect(world.provider.started).toBe(0);
   });
 
   it("brings forward what is due later than it can be, and gives queued and reserved tasks their full time", async () => {

@@ -1,14 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
-import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { idempotencyKey } from "../../../domain/credits/idempotency.js";
 import { orderId } from "../../../domain/credits/order.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
-import { accountId, taskId } from "../../../domain/ids.js";
+import { accountId } from "../../../domain/ids.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 
 describeMeter({ describe, it }, "on a store in memory", meterStoreInMemory);
@@ -26,13 +25,11 @@ const upload = { price: "print", idempotencyKey: idempotencyKey("upload-7") } as
 describe("a meter", () => {
   let clock: HandClock;
   let pdf: Meter<"draft" | "print", "render">;
-  /** Another process on the same store: it knows nothing of the handles of the first one. */
-  let afterCrash: typeof pdf;
 
   beforeEach(async () => {
     const opened = await meterStoreInMemory();
     clock = opened.clock;
-    [pdf, afterCrash] = [meter({ policy, store: opened.store }), meter({ policy, store: opened.store })];
+    pdf = meter({ policy, store: opened.store });
     await pdf.purchase(acme, { orderId: orderId("order-1"), credits: credits(10) });
   });
 
@@ -53,27 +50,6 @@ describe("a meter", () => {
     expect([noPrice, noRate]).toHaveLength(2);
   });
 
-  it("holds the price of a task, and captures or refunds it", async () => {
-    const first = await held();
-    expect(first).toMatchObject({ credits: 3, state: "held", replayed: false, expiresAt: secondsAfter(noon, 600) });
-    expect(await pdf.balance(acme)).toBe(7);
-    expect(await first.capture()).toEqual(ok(undefined));
-    const second = await held({ price: "draft" });
-    expect(await second.refund()).toEqual(ok(undefined));
-    expect(await pdf.balance(acme)).toBe(7);
-    expect(await kinds()).toEqual(["purchase 10", "reservation -3", "reservation -1", "refund 1"]);
-  });
-
-  it("ends a hold once: repeated, the same end changes nothing, and the other one is refused", async () => {
-    const [captured, refunded] = [await held(), await held()];
-    for (const _ of ["first", "again"]) expect(await captured.capture()).toEqual(ok(undefined));
-    expect(await captured.refund()).toEqual(err({ kind: "already_resolved", as: "captured" }));
-    expect(await captured.renew()).toEqual(err({ kind: "already_resolved", as: "captured" }));
-    for (const _ of ["first", "again"]) expect(await refunded.refund()).toEqual(ok(undefined));
-    expect(await refunded.capture()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
-    expect(await kinds()).toEqual(["purchase 10", "reservation -3", "reservation -3", "refund 3"]);
-  });
-
   it("refuses with the numbers that the caller needs: the rate first, then the credits, then the active tasks", async () => {
     await pdf.purchase(accountId("poor"), { orderId: orderId("order-1"), credits: credits(2) });
     expect(await pdf.hold(accountId("poor"), { price: "print" })).toEqual(
@@ -92,23 +68,6 @@ describe("a meter", () => {
     await clock.advance(60_000);
     expect(await pdf.admit(acme, "render")).toEqual(ok({ limit: 3, remaining: 2, resetSeconds: 60 }));
     expect(await pdf.balance(acme)).toBe(4);
-  });
-
-  it("returns the same hold to a repeated call with the same idempotency key, in any process and state", async () => {
-    const first = await held(upload);
-    const repeated = (await afterCrash.hold(acme, upload))._unsafeUnwrap();
-    expect(repeated).toMatchObject({ taskId: first.taskId, state: "held", replayed: true, expiresAt: first.expiresAt });
-    expect(await pdf.balance(acme)).toBe(7);
-    await repeated.capture();
-    expect(await held(upload)).toMatchObject({ taskId: first.taskId, state: "captured", replayed: true });
-    expect(await first.capture()).toEqual(ok(undefined));
-
-    await clock.advance(24 * 3_600_000 - 1);
-    expect((await held(upload)).replayed).toBe(true);
-    await clock.advance(1);
-    const later = await held(upload);
-    expect(later).toMatchObject({ state: "held", replayed: false });
-    expect(later.taskId).not.toBe(first.taskId);
   });
 
   it("remembers an idempotency key for as long as its hold is held", async () => {
@@ -138,19 +97,6 @@ describe("a meter", () => {
     expect(await pdf.balance(acme)).toBe(7);
   });
 
-  it("refunds a hold whose process has died when its lease ends, without any call for it", async () => {
-    const lost = await held(upload);
-    await clock.advance(599_999);
-    expect(await pdf.balance(acme)).toBe(7);
-    await clock.advance(1);
-    expect(await pdf.balance(acme)).toBe(10);
-    await clock.advance(5_000);
-    expect(await lost.capture()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
-    expect(await held(upload)).toMatchObject({ taskId: lost.taskId, state: "refunded", replayed: true });
-    const [refund] = await pdf.ledger(acme);
-    expect(refund?.entry).toMatchObject({ kind: "refund", credits: 3, at: secondsAfter(noon, 600) });
-  });
-
   it("refunds expired holds in the order in which their leases ended, and frees their slots", async () => {
     const first = await held({ price: "draft" });
     await held();
@@ -166,31 +112,6 @@ describe("a meter", () => {
       "refund 1",
       "reservation -3",
     ]);
-  });
-
-  it("keeps a hold that is renewed", async () => {
-    const long = await held();
-    await clock.advance(599_000);
-    expect(await long.renew()).toEqual(ok(secondsAfter(clock.now(), 600)));
-    await clock.advance(599_000);
-    expect(await long.capture()).toEqual(ok(undefined));
-    await clock.advance(600_000);
-    expect(await pdf.balance(acme)).toBe(7);
-    expect(await long.renew()).toEqual(err({ kind: "already_resolved", as: "captured" }));
-    const lost = await held();
-    await clock.advance(600_000);
-    expect(await lost.renew()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
-  });
-
-  it("finds a hold in another process, and none of another account", async () => {
-    const { taskId: id } = await held();
-    expect(await afterCrash.find(accountId("other"), id)).toBeUndefined();
-    expect(await afterCrash.find(acme, taskId("unknown"))).toBeUndefined();
-    const found = await afterCrash.find(acme, id);
-    expect(found).toMatchObject({ taskId: id, credits: 3, state: "held", replayed: false });
-    expect(await found?.refund()).toEqual(ok(undefined));
-    expect((await pdf.find(acme, id))?.state).toBe("refunded");
-    expect(await pdf.balance(acme)).toBe(10);
   });
 
   it("credits an order once, and throws for the same order with another amount", async () => {

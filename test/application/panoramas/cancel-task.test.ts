@@ -1,11 +1,8 @@
-import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { audit } from "../../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
+import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("cancelTask", () => {
@@ -160,22 +157,6 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(state === "succeeded" ? 96 : 100);
   });
 
-  it("looks again at a queued task that is started before it is canceled", async () => {
-    const id = await queued();
-    const { find } = world.tasks;
-    world.tasks.find = async (...parameters) => {
-      const found = await find.apply(world.tasks, parameters);
-      world.tasks.find = find;
-      world.provider.concurrencyMax = undefined;
-      await world.start();
-      return found;
-    };
-    expect(await cancel(id)).toMatchObject({ state: "failed", reason: "canceled" });
-    expect(world.provider.wasCanceled(id)).toBe(true);
-    expect(world.reporter.of("task_failed")).toHaveLength(1);
-    expect(await balance()).toBe(96);
-  });
-
   it("returns the task as it was read if it is deleted meanwhile", async () => {
     const id = await created();
     world.provider.play({ cancel: "too_late" });
@@ -205,61 +186,19 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(100);
   });
 
-  /** A process whose calls the test lets continue. */
-  const instance = () => {
-    const gates = new PortGates(world.clock);
-    const tasks = gates.guard(world.tasks, { losable: false });
-    const provider = gates.guard(world.provider, { losable: false });
-    return { gates, useCases: useCases({ ...world, tasks, provider }) };
-  };
-  /** Lets all calls continue until the process has called the provider, or does nothing more. */
-  const runUntilCallOf = async (call: "cancel" | "poll", gates: PortGates): Promise<void> => {
-    const before = world.provider[call];
-    let called = false;
-    Object.assign(world.provider, {
-      [call]: () => {
-        called = true;
-        return new Promise(() => {});
-      },
-    });
+  it("returns the task as it is after five seconds while another call has it", async () => {
+    const id = await created();
+    world.provider.hold("cancel");
+    void cancel(id);
     await world.clock.settled();
-    while (gates.halted > 0 && !called) {
-      void gates.resume(0); // the last call is never answered
-      await world.clock.settled();
-    }
-    Object.assign(world.provider, { [call]: before });
-  };
-  /** A process that calls the provider and is killed before the answer. */
-  const killedWhileItCancels = async (id: TaskId): Promise<void> => {
-    const { gates, useCases } = instance();
-    void useCases.cancelTask(id, owner);
-    await runUntilCallOf("cancel", gates);
-    gates.kill();
-  };
-
-  it("is carried out by a poll when the lease of a killed process has expired", async () => {
-    const id = await created();
-    await killedWhileItCancels(id);
-    await world.clock.advance(LEASE_MILLISECONDS - 1);
-    expect(await world.settle()).toBe(0);
-    await world.clock.advance(1);
-    expect(await world.settle()).toBe(1);
-    expect(await end(id)).toBe("canceled");
-    expect(await balance()).toBe(100);
-  });
-
-  it("returns the task as it is after five seconds while another process has it", async () => {
-    const id = await created();
-    await killedWhileItCancels(id);
-    const canceling = cancel(id);
     let answered = false;
-    void canceling.then(() => {
+    const second = cancel(id).finally(() => {
       answered = true;
     });
     await world.clock.advance(4_999);
     expect(answered).toBe(false);
     await world.clock.advance(1);
-    expect(await canceling).toMatchObject({ id, state: "submitted" });
+    expect(await second).toMatchObject({ id, state: "submitted" });
   });
 
   /** A poll that the provider has not answered yet. */
@@ -270,31 +209,6 @@ describe("cancelTask", () => {
     await world.clock.settled();
     return { polled, answer };
   };
-
-  it("waits for a poll that is under way, and cancels the task then", async () => {
-    const id = await created();
-    world.provider.play({ poll: "running" });
-    const { polled, answer } = await polling();
-    const canceling = cancel(id);
-    await world.clock.settled();
-    expect(world.provider.canceled.size).toBe(0);
-    answer();
-    await world.clock.advance(1_000);
-    await polled;
-    expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
-    expect(await balance()).toBe(100);
-  });
-
-  it("keeps the result of a poll that is under way", async () => {
-    const id = await created();
-    const { answer } = await polling();
-    const canceling = cancel(id);
-    await world.clock.settled();
-    answer();
-    await world.clock.advance(1_000);
-    expect(await canceling).toMatchObject({ id, state: "generated" });
-    expect(world.provider.canceled.size).toBe(0);
-  });
 
   it("is the reason of an end that a poll finds which began before it", async () => {
     const id = await created();
@@ -335,153 +249,6 @@ describe("cancelTask", () => {
     const { asked, polls } = await run(true);
     expect(asked).toBe(5);
     expect(polls).toBeLessThanOrEqual(without.polls + asked);
-  });
-
-  it("never delays the end of a task beyond its deadline and one lease, whatever else happens", async () => {
-    const step = fc.record({
-      cancels: fc.nat(2),
-      webhook: fc.boolean(),
-      cancel: fc.constantFrom("too_late" as const, "unavailable" as const, "never answers" as const),
-      polls: fc.nat(2),
-      isKilled: fc.boolean(),
-    });
-    type OneSecond = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
-        world = aWorld();
-        owner = await anOwner(world, 100);
-        world.provider.play({ poll: "running" });
-        const id = await created();
-        /** The processes that may go on when the time has come. */
-        const running: PortGates[] = [];
-        const finish = async (gates: PortGates) => {
-          await world.clock.settled();
-          while (gates.halted > 0) await gates.resumeAll();
-        };
-        const oneSecond = async ({ cancels, webhook, cancel: answer, polls, isKilled }: OneSecond) => {
-          world.provider.play({ cancel: answer === "never answers" ? "too_late" : answer });
-          for (let n = 0; n < cancels; n += 1) {
-            const { gates, useCases } = instance();
-            void useCases.cancelTask(id, owner);
-            if (answer === "never answers") {
-              await runUntilCallOf("cancel", gates);
-              gates.kill();
-            } else {
-              running.push(gates);
-              await finish(gates);
-            }
-          }
-          if (webhook) await world.tasks.makeDueNow(id, world.clock.now());
-          for (let n = 0; n < polls; n += 1) {
-            const { gates, useCases } = instance();
-            void useCases.poll();
-            if (isKilled) {
-              await runUntilCallOf("poll", gates);
-              gates.kill();
-            } else {
-              running.push(gates);
-              await finish(gates);
-            }
-          }
-          await world.clock.advance(1_000);
-          for (const gates of running) await finish(gates);
-        };
-        const deadline = world.clock.now().getTime() + GENERATION_DEADLINE_MILLISECONDS;
-        for (let second = 0; world.clock.now().getTime() < deadline; second += 1) {
-          await oneSecond(steps[second % steps.length] as OneSecond);
-        }
-        // From now on no process is killed, but what happened before goes on.
-        for (let second = 0; second <= LEASE_MILLISECONDS / 1_000; second += 1) {
-          await oneSecond({ ...(steps[second % steps.length] as OneSecond), isKilled: false, polls: 1 });
-        }
-        expect(["deadline_passed", "canceled"]).toContain(await end(id));
-        expect(await balance()).toBe(100);
-      }),
-      { numRuns: 3 },
-    );
-  });
-
-  it("is the reason of the end whenever the provider has stopped it, however calls, polls and kills interleave", async () => {
-    const seen = new Set<string>();
-    const step = fc.oneof(
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), instance: fc.nat(1) }) },
-      { weight: 4, arbitrary: fc.record({ kind: fc.constant("poll" as const), instance: fc.nat(2) }) },
-      {
-        weight: 12,
-        arbitrary: fc.record({ kind: fc.constant("resume" as const), instance: fc.nat(2), call: fc.nat() }),
-      },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("finish" as const), instance: fc.nat(2) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance: fc.nat(2) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), instance: fc.constant(0) }) },
-    );
-    const scripts = fc.record({
-      cancel: fc.constantFrom("stops" as const, "stops" as const, "too_late" as const),
-      poll: fc.constantFrom("running" as const, "running" as const, "succeeded" as const),
-    });
-    await fc.assert(
-      fc.asyncProperty(scripts, fc.array(step, { maxLength: 50, size: "max" }), async (script, steps) => {
-        world = aWorld();
-        owner = await anOwner(world, 100);
-        world.provider.play(script);
-        const id = await created();
-        const instances = Array.from({ length: 3 }, () => {
-          const gates = new PortGates(world.clock);
-          const tasks = gates.guard(world.tasks, { losable: false });
-          const provider = gates.guard(world.provider, { losable: false });
-          return { gates, useCases: useCases({ ...world, tasks, provider }) };
-        });
-        const finish = async ({ gates }: (typeof instances)[number]) => {
-          while (gates.halted > 0) await gates.resumeAll();
-        };
-        const pass = (milliseconds: number) => world.clock.advance(milliseconds);
-        for (const step of steps) {
-          const instance = instances[step.instance] as (typeof instances)[number];
-          if (step.kind === "cancel") void instance.useCases.cancelTask(id, owner);
-          else if (step.kind === "poll") {
-            await pass(world.provider.nextPollMilliseconds());
-            void instance.useCases.settle();
-            await world.clock.settled();
-          } else if (step.kind === "resume") await instance.gates.resume(step.call);
-          else if (step.kind === "finish") await finish(instance);
-          else if (step.kind === "kill") {
-            instance.gates.kill();
-          } else await pass(LEASE_MILLISECONDS);
-        }
-        for (const instance of instances) await finish(instance);
-        await world.clock.advance(LEASE_MILLISECONDS);
-        world.provider.play({ poll: "succeeded" });
-        await world.settle();
-        const task = (await world.readTask(id, owner))._unsafeUnwrap();
-        const end = task.state === "failed" ? task.reason : task.state;
-        expect(["succeeded", "canceled", "generation_failed", "deadline_passed"]).toContain(end);
-        // The provider is asked at the deadline, too.
-        if (world.provider.wasCanceled(id)) expect(["canceled", "deadline_passed"]).toContain(end);
-        expect(await balance()).toBe(end === "succeeded" ? 96 : 100);
-        seen.add(end);
-      }),
-      { numRuns: 400 },
-    );
-    for (const end of ["canceled", "succeeded"]) expect([...seen]).toContain(end);
-  });
-
-  it("wakes a caller that waits for the task", async () => {
-    const id = await created();
-    const waiting = world.waitForTask(id, owner, 30_000, new AbortController().signal);
-    while (world.clock.sleeping === 0) await Promise.resolve();
-    await cancel(id);
-    expect((await waiting)._unsafeUnwrap()).toMatchObject({ state: "failed", reason: "canceled" });
-  });
-
-  it("frees the account's slot and the provider's slot", async () => {
-    const id = await queued();
-    const [running] = (await world.tasks.list(owner, 9, undefined)).filter((task) => task.id !== id);
-    await cancel(running?.id as TaskId);
-    expect(await world.start()).toBe(1);
-    expect(await stateOf(id)).toBe("submitted");
-    for await (const { standing, entries, tasks } of world.ledger.all()) {
-      expect(audit(standing, entries, tasks)).toEqual([]);
-      expect(standing.activeTasks).toBe(1);
-    }
   });
 
   it("keeps the idempotency key: a repeated creation is the canceled task", async () => {

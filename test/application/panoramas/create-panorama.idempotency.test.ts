@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import type { TaskId } from "../../../domain/ids.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
@@ -23,26 +22,6 @@ describe("an idempotency key", () => {
     const created = await world.createPanorama(owner, lake, key);
     return { owner, created };
   };
-
-  it("replays the task while the first call is still running", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const answer = world.provider.hold("submit");
-    const first = world.createPanorama(owner, lake, key);
-    await world.clock.advance(1);
-
-    const { result, charged, started } = await repeat(world, owner);
-    const { task, replayed } = result._unsafeUnwrap();
-    expect({ state: task.state, replayed, charged, started }).toEqual({
-      state: "submitting",
-      replayed: true,
-      charged: 0,
-      started: 0,
-    });
-
-    answer();
-    expect((await first)._unsafeUnwrap().task.id).toBe(task.id);
-  });
 
   it.each([
     ["succeeded", "succeeded"],
@@ -112,20 +91,6 @@ describe("an idempotency key", () => {
     expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
   });
 
-  it.each(["refuse", "unknown", "unknown_but_started"] as const)(
-    "can be used again after 502 (%s), also for another request",
-    async (submit) => {
-      const world = aWorld();
-      world.provider.play({ submit, search: "nothing" });
-      const { owner, created } = await firstCreation(world);
-      expect(created._unsafeUnwrapErr().kind).toBe("upstream_error");
-      world.provider.play({ submit: "accept" });
-      const { result, charged } = await repeat(world, owner);
-      expect(result._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-      expect(charged).toBe(4);
-    },
-  );
-
   it("is stored for 24 hours and can be used again afterwards", async () => {
     const world = aWorld();
     const { owner, created } = await firstCreation(world);
@@ -138,16 +103,5 @@ describe("an idempotency key", () => {
     const { task, replayed } = (await repeat(world, owner)).result._unsafeUnwrap();
     expect(replayed).toBe(false);
     expect(task.id).not.toBe(created._unsafeUnwrap().task.id);
-  });
-
-  it("names one task when many calls use it at the same time", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const results = await Promise.all(Array.from({ length: 20 }, () => world.createPanorama(owner, lake, key)));
-    const created = results.map((result) => result._unsafeUnwrap());
-    expect(new Set<TaskId>(created.map(({ task }) => task.id)).size).toBe(1);
-    expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(world.provider.started).toBe(1);
-    expect(await world.ledger.balance(owner)).toBe(96);
   });
 });

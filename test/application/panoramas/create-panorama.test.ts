@@ -2,26 +2,20 @@ import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
-import { verifyLedger } from "../../../application/credits/ledger.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/forecast-task.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
-import type { TaskOpening } from "../../../application/ports/stores/tasks/task-store.js";
-import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
-import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
-import { fail } from "../../../domain/tasks/task.js";
 import {
   CREATION_SETTINGS,
   QUEUE_DEADLINE_MILLISECONDS,
   SUBMISSION_DEADLINE_MILLISECONDS,
 } from "../../support/application.js";
-import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
@@ -71,21 +65,6 @@ describe("createPanorama", () => {
     expect(await world.ledger.balance(owner)).toBe(94);
   });
 
-  it.each([1, 9])("refunds what was charged at a price of %i, also after the price has changed", async (price) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
-    const create = createPanorama({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
-    const { task } = (await create(owner, lake))._unsafeUnwrap();
-    expect(await world.ledger.balance(owner)).toBe(100 - price);
-    // The rest of the application has the default price of 4.
-    if (task.state !== "submitted") throw new Error("the task is not submitted");
-    (await world.tasks.move(task, fail(task, "generation_failed", world.clock.now()), undefined))._unsafeUnwrap();
-    expect(await world.ledger.balance(owner)).toBe(100);
-    expect((await world.ledger.entries(owner)).map(({ credits }) => credits)).toEqual([100, -price, price]);
-    expect((await verifyLedger(world)()).findings).toEqual([]);
-  });
-
   it("refuses a request that the provider cannot make before credits are held or a call is made", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
@@ -107,20 +86,6 @@ describe("createPanorama", () => {
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance: 9, cost: 10 });
     expect(world.provider.started).toBe(0);
     expect(await world.ledger.entries(owner)).toHaveLength(1);
-  });
-
-  it("refuses a task while five are processing, and accepts one again after one has ended", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, lake))._unsafeUnwrap();
-
-    const refused = await world.createPanorama(owner, lake);
-    expect(refused._unsafeUnwrapErr()).toEqual({ kind: "too_many_active_tasks", limit: 5 });
-    expect(await world.ledger.balance(owner)).toBe(80);
-
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    (await world.createPanorama(owner, lake))._unsafeUnwrap();
   });
 
   it("reports missing credits before too many active tasks", async () => {
@@ -154,18 +119,6 @@ describe("createPanorama", () => {
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
     },
   );
-
-  it("accepts a task that a busy provider has not started, and keeps it in the queue", async () => {
-    const world = aWorld();
-    world.provider.play({ submit: "busy" });
-    const owner = await anOwner(world, 100);
-    const { task, replayed } = (await world.createPanorama(owner, lake, key))._unsafeUnwrap();
-    expect({ task, replayed }).toMatchObject({ task: { state: "queued", turn: 1, submissions: 1 }, replayed: false });
-    expect(await world.tasks.find(task.id, owner)).toEqual(task);
-    expect((await world.createPanorama(owner, lake, key))._unsafeUnwrap()).toEqual({ task, replayed: true });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(world.reporter.events).toEqual([{ kind: "task_requeued", taskId: task.id, detail: "the script is busy" }]);
-  });
 
   it("queues a task without sending it while the provider is busy, and while others wait", async () => {
     const world = aWorld();
@@ -417,47 +370,5 @@ describe("createPanorama", () => {
     await world.sweep();
     expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.provider.started).toBe(1);
-  });
-
-  it("fails with every other error of the store, also after it is charged", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const move = () => Promise.reject(new Error("the connection is lost"));
-    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
-    await expect(createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake)).rejects.toThrow(
-      "the connection is lost",
-    );
-    expect(await world.ledger.balance(owner)).toBe(96);
-  });
-
-  it("throws if the store passes no spending of a key with a budget", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), {
-      open: (opening: TaskOpening<unknown>) => world.tasks.open({ ...opening, spender: undefined }),
-    });
-    const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
-    await expect(
-      createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake, undefined, { apiKey }),
-    ).rejects.toThrow("Bug: the store passes no spending");
-    expect(await world.ledger.balance(owner)).toBe(100);
-  });
-
-  it("has no transaction open during the provider call, so other calls are not blocked", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const answer = world.provider.hold("submit");
-    const slow = world.createPanorama(owner, lake);
-    await world.clock.advance(1);
-
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "submitting" }]);
-
-    answer();
-    expect((await slow)._unsafeUnwrap().task.state).toBe("submitted");
-  });
-
-  it("accepts five of fifty concurrent creations on one account, with an exact ledger", async () => {
-    await createsFiftyConcurrently(aWorld());
   });
 });

@@ -49,24 +49,6 @@ describe("waitForTask", () => {
     nothingLeft();
   });
 
-  it("still waits when the task moves from reserved to submitted", async () => {
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, aCreationRequest());
-    await world.clock.advance(0);
-    const [reserved] = await world.tasks.list(owner, 1, undefined);
-    let ended = false;
-    const waiting = world.waitForTask(reserved!.id, owner, 30_000, never).finally(() => {
-      ended = true;
-    });
-    answer();
-    await creation;
-    await world.clock.advance(29_999);
-    expect(ended).toBe(false);
-    await world.clock.advance(1);
-    expect((await waiting)._unsafeUnwrap().state).toBe("submitted");
-    nothingLeft();
-  });
-
   it("resolves with the current task after the timeout", async () => {
     const waiting = world.waitForTask(id, owner, 2_500, never);
     await world.clock.advance(2_500);
@@ -127,19 +109,6 @@ describe("waitForTask", () => {
       }),
     });
     await expect(waitForTask(id, owner, 30_000, never)).rejects.toBe(down);
-    nothingLeft();
-  });
-
-  it("wakes every caller that waits for the task, and no other", async () => {
-    const other = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
-    const waiting = [1, 2, 3].map(() => world.waitForTask(id, owner, 30_000, never));
-    const elsewhere = world.waitForTask(other, owner, 30_000, never);
-    await world.clock.advance(0);
-    await settleNow();
-    for (const result of await Promise.all(waiting)) expect(result._unsafeUnwrap().state).toBe("succeeded");
-    expect(world.signals.size).toBe(1);
-    await world.clock.advance(30_000);
-    expect((await elsewhere)._unsafeUnwrap().state).toBe("submitted");
     nothingLeft();
   });
 

@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
-import { useCases } from "../../support/application.js";
-import { PortGates } from "../../support/port-gates.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
 import type { World } from "../../support/world.js";
 
@@ -45,18 +43,5 @@ describe("retryImage", () => {
     });
     const running = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
     expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
-  });
-
-  it("does not reset a saved image when it is called twice and the second call is late", async () => {
-    await fail();
-    const gates = new PortGates(world.clock);
-    const late = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).retryImage(id, owner);
-    await gates.resume(0); // the retry has read that the image is failed
-    (await world.retryImage(id, owner))._unsafeUnwrap();
-    await world.keep();
-
-    await gates.resume(0);
-    expect((await late)._unsafeUnwrapErr().kind).toBe("stale_task");
-    expect((await image()).status).toBe("saved");
   });
 });

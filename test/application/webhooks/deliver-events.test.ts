@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { deleteOldEvents } from "../../../application/webhooks/deliveries.js";
 import {
   createEndpoint,
   ensureDefaultEndpoint,
@@ -298,49 +297,5 @@ describe("deliverEvents", () => {
     const attempts = await deliver(stopping.signal);
     expect(attempts).toBe(8);
     expect((await states()).filter((state) => state === "delivered")).toHaveLength(9);
-  });
-
-  it("sends the events of one task in their order, also with failures", async () => {
-    await endpointAt("https://a.example/hook");
-    await world.createPanorama(owner, aCreationRequest());
-    await world.clock.advance(5_000);
-    await world.settle();
-    await world.keep();
-    const order: string[] = [];
-    let failures = 2;
-    sender.answer = ({ id }) => {
-      failures -= 1;
-      if (failures >= 0) return FAILURE;
-      order.push(id);
-      return SUCCESS;
-    };
-    for (let n = 0; n < 5; n += 1) {
-      await deliver();
-      await world.clock.advance(10_000);
-    }
-    expect(order).toEqual([1, 2].map((number) => eventIdOf({ accountId: owner, number })));
-  });
-
-  it("deletes events after 30 days, with their deliveries", async () => {
-    await endpointAt("https://a.example/hook");
-    await failedTasks(2);
-    await deliver();
-    await world.clock.advance(30 * DAY_MILLISECONDS);
-    expect(await deleteOldEvents(world)()).toBe(0);
-    await world.clock.advance(1);
-    expect(await deleteOldEvents(world)()).toBe(2);
-    expect(await states()).toEqual([]);
-  });
-
-  it("delivers what a clock that was set back has made due far in the future", async () => {
-    await endpointAt("https://a.example/hook");
-    await failedTasks(1);
-    sender.answer = () => FAILURE;
-    await deliver();
-    world.clock.setBack(DAY_MILLISECONDS);
-    expect(await deleteOldEvents(world)()).toBe(0);
-    sender.answer = () => SUCCESS;
-    expect(await deliver()).toBe(1);
-    expect(await states()).toEqual(["delivered"]);
   });
 });
