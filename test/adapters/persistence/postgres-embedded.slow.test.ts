@@ -3,7 +3,6 @@ import { setTimeout } from "node:timers/promises";
 import { ok } from "neverthrow";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
-import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import {
   accountId,
@@ -14,7 +13,6 @@ import {
   noon,
   openATask,
 } from "../../../adapters/contracts/support/builders.js";
-import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/postgres/migrate-postgres.js";
@@ -31,10 +29,10 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import { taskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { SubmittingTask } from "../../../domain/tasks/task.js";
-import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
-import { describeStores } from "../../contracts/store-contracts.js";
+import { allowDeletions } from "../../faults/databases.js";
+import { runCase } from "../../faults/run-case.js";
+import { SCENARIOS } from "../../faults/scenarios.js";
 import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
-import { EMPTY_TABLES } from "../../support/postgres-stores.js";
 import { timedBy } from "../../support/timed-by.js";
 
 const test = { describe, it, beforeEach, afterEach };
@@ -74,6 +72,7 @@ describe("on an embedder's pool", () => {
     const installation = { pool: embedder.pool, schema: SCHEMA, tables: BOTH };
     await migrate(installation);
     database = await openDatabase(installation);
+    await allowDeletions(database);
   });
   afterAll(async () => {
     const customers = await embedder.admin.query("select * from panorama.customer");
@@ -83,14 +82,10 @@ describe("on an embedder's pool", () => {
     await embedder.close();
   });
 
-  const stores = async () => {
-    await embedder.admin.query(`begin; set local search_path = ${SCHEMA}; ${EMPTY_TABLES}; commit`);
-    return { ...sqlStores(database), close: async () => {} };
-  };
-  describeStores(test, "on an embedder's pool", stores);
-  describeTaskQueue(test, "on an embedder's pool", stores);
-  describeOperatorStore(test, "on an embedder's pool", stores);
-  describeOperatorLog(test, "on an embedder's pool", stores);
+  it.each(SCENARIOS)("serves in a schema of its own: $name", async (scenario) => {
+    const { findings, ends } = await runCase(database, scenario);
+    expect([findings, ends]).toEqual([[], scenario.ends]);
+  });
 
   const meterStore = async (clock: HandClock) => {
     await embedder.admin.query(
@@ -100,7 +95,6 @@ describe("on an embedder's pool", () => {
     return { store, close: async () => {} };
   };
   describeMeterStore(test, "on an embedder's pool", meterStore);
-  describeMeter(test, "on an embedder's pool", meterStore, { runs: 10 });
 });
 
 const decide = (task: SubmittingTask) => (standing: Standing) => openATask(standing, task, noon);
