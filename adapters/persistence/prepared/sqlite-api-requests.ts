@@ -18,14 +18,16 @@ import { branded, type Row } from "../sql/columns.js";
 import type { SynchronousReads } from "../sql/database.js";
 import { TASK_COLUMNS, toTask } from "./tasks/task-rows.js";
 
-const KEY = `api_key.id as key_id, api_key.account_id as owner, account.suspension_reason, scopes, expires_at,
-  credits_per_day, credits_per_month`;
+/** The key from one index alone, and nearly nothing of the account: schema.ts has the indexes. */
+const KEY = `api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month,
+  (select suspension_reason from account indexed by account_suspended_index
+    where account.id = api_key.account_id and suspension_reason is not null) as suspension_reason`;
 
-const LIVE_KEY = `select ${KEY} from api_key join account on account.id = api_key.account_id
+const LIVE_KEY = `select ${KEY} from api_key indexed by api_key_use_index
   where secret_sha256 = ? and revoked_at is null`;
 
 /** Without such a task the columns of `task` are null. */
-const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key join account on account.id = api_key.account_id
+const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key indexed by api_key_use_index
   left join task on task.id = ? and task.account_id = api_key.account_id and task.deleted_at is null
   where secret_sha256 = ? and revoked_at is null`;
 

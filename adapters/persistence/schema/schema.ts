@@ -39,7 +39,11 @@ export const AccountTable = defineEntity({
     { name: "account_credits_check", expression: "credits >= 0" },
     { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
   ],
-  indexes: [partialIndex("account_to_be_erased_index", "account (closed_at)", TO_BE_ERASED)],
+  indexes: [
+    partialIndex("account_to_be_erased_index", "account (closed_at)", TO_BE_ERASED),
+    // Nearly empty: on SQLite each request asks whether the account of its key is suspended.
+    partialIndex("account_suspended_index", "account (id, suspension_reason)", "suspension_reason is not null"),
+  ],
   properties: {
     id: p.string().length(40).primary(),
     email: p.string().length(254).unique("account_email_unique"),
@@ -149,6 +153,12 @@ export const ApiKeyTable = defineEntity({
     { name: "api_key_account_index", properties: ["accountId"] },
     // Partial: revoked keys stay for ever.
     partialIndex("api_key_live_index", "api_key (account_id)", "revoked_at is null"),
+    // What each request reads of its key on SQLite.
+    partialIndex(
+      "api_key_use_index",
+      "api_key (secret_sha256, revoked_at, id, account_id, scopes, expires_at, credits_per_day, credits_per_month)",
+      "revoked_at is null",
+    ),
   ],
   properties: {
     id: p.string().length(40).primary(),

@@ -21,6 +21,8 @@ const TABLE = new RegExp(
   `\\b((?:from|join|into|update|table|on|references)\\s+)["\`]?(${NAMES})["\`]?(?![\\w"\`.])`,
   "g",
 );
+/** Where a statement of SQLite names the index that it uses. */
+const USED_INDEX = /\bindexed by /g;
 /** Where a statement names a table in front of a column. */
 const QUALIFIER = new RegExp(`(?<![\\w.])(${NAMES})\\.`, "g");
 
@@ -63,6 +65,7 @@ const withPrefix = (prefix: string): TableNames => {
   const inStatement = (statement: string) =>
     statement
       .replace(TABLE, (_, before, table) => `${before}${of(table)}`)
+      .replace(USED_INDEX, `indexed by ${prefix}`)
       .replace(QUALIFIER, (_, table) => `${of(table)}.`);
   return {
     of,

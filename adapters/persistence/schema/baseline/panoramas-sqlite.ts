@@ -26,6 +26,7 @@ create table account (
 );
 create unique index account_email_unique on account (email);
 create index account_to_be_erased_index on account (closed_at) where closed_at is not null and erased_at is null;
+create index account_suspended_index on account (id, suspension_reason) where suspension_reason is not null;
 
 create table api_key (
   id text not null,
@@ -46,6 +47,7 @@ create table api_key (
 create unique index api_key_secret_unique on api_key (secret_sha256);
 create index api_key_account_index on api_key (account_id);
 create index api_key_live_index on api_key (account_id) where revoked_at is null;
+create index api_key_use_index on api_key (secret_sha256, revoked_at, id, account_id, scopes, expires_at, credits_per_day, credits_per_month) where revoked_at is null;
 
 create table credit_order (
   id text not null,
