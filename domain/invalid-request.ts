@@ -1,8 +1,8 @@
 /**
- * Input that breaks a rule, as data: each edge (HTTP, web pages, MCP, terminal) writes its own sentence for it.
+ * Invalid input, as data: each adapter (HTTP, web pages, MCP, terminal) writes its own sentence for it.
  *
- * `field` is the name of the parameter or header as on the wire; `WHOLE_BODY` if the request body as a whole is wrong.
- * `index` is the position, from 0 on, if one item of a list is wrong. An edge adds rules of its own as `Rule`.
+ * `field`: name of the parameter or header as on the wire; `WHOLE_BODY` if the request body as a whole is wrong.
+ * `index`: position in a list, from 0. An adapter adds rules of its own as `Rule`.
  */
 export type InvalidRequest<Rule = BrokenRule> = {
   readonly kind: "invalid_request";
@@ -14,10 +14,10 @@ export type InvalidRequest<Rule = BrokenRule> = {
 /** The `field` of an error that concerns the body as a whole. */
 export const WHOLE_BODY = "body";
 
-/** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
+/** The broken rule, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
 export type BrokenRule = ValueRule | CreationRule | UploadRule;
 
-/** Rules about one value. `actual` is the value itself, or the number of its characters or items. */
+/** Rules about one value. `actual`: the value itself, or the number of its characters or items. */
 type ValueRule =
   | { readonly name: "type"; readonly expected: "string" | "strings" | "object"; readonly actual: unknown }
   | { readonly name: "one_of"; readonly allowed: readonly string[]; readonly actual: unknown }
@@ -54,14 +54,14 @@ type ValueRule =
   /** The idempotency key has created this panorama, which its owner has deleted. */
   | { readonly name: "key_of_deleted"; readonly taskId: string };
 
-/** Rules of a creation request that concern more than one field, and what a provider cannot make. */
+/** Rules about several fields of a creation request, and limits of a provider. */
 type CreationRule =
   | { readonly name: "prompt_or_images" }
   /** No field of a creation has this name; `meant` has nearly the same. */
   | { readonly name: "misnamed"; readonly meant: string }
-  /** Without image URLs, the prompt needs `min` characters that are not white space at its ends, and a visible one. */
+  /** Without image URLs, the trimmed prompt needs at least `min` characters, one of them visible. */
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
-  /** The URL is one of this service, which has no such image: it is deleted, has expired, or never existed. */
+  /** The URL is one of this service, but it has no such image: deleted, expired, or never existed. */
   | { readonly name: "missing_image" }
   /** `max_credits` is below the cost of the panorama. */
   | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
@@ -76,13 +76,13 @@ type UploadRule =
   | { readonly name: "files_max"; readonly max: number }
   | { readonly name: "bytes_max"; readonly max: number }
   | { readonly name: "total_bytes_max"; readonly max: number }
-  /** The account needs a paid order, or so many credits, before it may upload. */
+  /** The account needs a paid order, or this many credits, before it may upload. */
   | { readonly name: "paid_order_or_credits"; readonly credits: number }
-  /** The account has uploaded too much that no creation has used. `actual`: unused bytes before this upload. */
+  /** The account has too many unused uploaded bytes. `actual`: before this upload. */
   | { readonly name: "unused_bytes_max"; readonly max: number; readonly actual: number }
   | { readonly name: "image_type"; readonly allowed: readonly string[] }
   | { readonly name: "declared_type"; readonly declared: string; readonly actual: string }
-  /** `reason` is the reason of the imaging port, a clause without a full stop. */
+  /** `reason`: of the imaging port, a clause without a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
 
 /** The refusal of a field that breaks a rule; `index` is the element of a list. */

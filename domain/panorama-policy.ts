@@ -11,21 +11,20 @@ const WINDOW_SECONDS = 60;
 const perMinute = (limit: number): Rate => ({ limit, windowSeconds: WINDOW_SECONDS });
 
 /**
- * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. `form`: all
- * forms that an account sends on the web pages. The others are attempts on the web pages without a session
- * (application/accounts/check-credentials.ts).
+ * Kinds of rate limits. `read` and `write`: per API key. `total`: writes per account. `form`: web forms per account.
+ * The others: web requests without a session (application/accounts/check-credentials.ts).
  */
 export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail";
 
-/** The numbers of the panorama service: what clients are told and charged. */
+/** Prices, rates and limits of the panorama service. */
 export type PanoramaPolicy = Policy<Resolution, RequestKind> & {
   readonly uploads: UploadLimits;
   readonly packs: CreditPacks;
-  /** Whether an account can create nothing while one of its payments is disputed. */
+  /** If true, accounts with an open dispute cannot create. */
   readonly suspendOnDispute: boolean;
 };
 
-/** What an operator may change. */
+/** The numbers that an operator may change. */
 export type PanoramaPolicyDefinition = {
   readonly prices?: Readonly<Record<Resolution, number>> | undefined;
   /** Requests of one API key. */
@@ -38,7 +37,7 @@ export type PanoramaPolicyDefinition = {
   readonly suspendOnDispute?: boolean | undefined;
 };
 
-/** Makes a policy. Omitted numbers are the specification's (Resolution, Limits). Throws as `definePolicy` does. */
+/** Creates a policy. Defaults: the specification's numbers (Resolution, Limits). Throws as `definePolicy` does. */
 export const panoramaPolicy = ({
   prices = { "1k": 4, "2k": 6, "4k": 10 },
   readsPerMinute = 60,
@@ -54,20 +53,19 @@ export const panoramaPolicy = ({
       read: perMinute(readsPerMinute),
       write: perMinute(writesPerMinute),
       /**
-       * The writes of an account over all its keys: as many as the keys may make together, so that their own limits are
-       * always met first. It is met only with more keys: revoked and made again within a minute, or from before the
-       * number of keys was limited.
+       * Writes per account: the limit per key times the maximum number of keys, so that a key's own limit is met first.
+       * Only reached by replacing keys within a minute, or with older keys above the maximum.
        */
       total: perMinute(writesPerMinute * API_KEYS_MAX),
       /** Forms of an account on the web pages, including those that also count as writes. */
       form: perMinute(60),
-      /** Passwords for one e-mail address from one network. */
+      /** Password attempts for one e-mail address from one network. */
       login: perMinute(10),
-      /** Passwords from one network for all e-mail addresses. More than `login`, because people share networks. */
+      /** Password attempts from one network. More than `login`, because people share networks. */
       login_network: perMinute(60),
-      /** Passwords for one e-mail address from all networks. High, because anybody can use up somebody else's limit. */
+      /** Password attempts for one e-mail address. High, because strangers can use it up. */
       login_email: perMinute(100),
-      /** E-mails that one network requests. */
+      /** E-mails requested by one network. */
       mail: perMinute(10),
     },
     activeMax,
@@ -92,5 +90,5 @@ export const RATE_WINDOW_MILLISECONDS = WINDOW_SECONDS * 1000;
 /** The scope that a request of an API key needs. */
 export const scopeOf = (kind: RequestKind): Scope => (kind === "write" ? "create" : "read");
 
-/** How long an idempotency key names its task. */
+/** Lifetime of an idempotency key. */
 export const IDEMPOTENCY_KEPT_MILLISECONDS = PANORAMA_POLICY.idempotencyHours * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 /**
  * The special networks of IANA's registries (RFC 6890 and later), and Azure's host 168.63.129.16, where its virtual
- * machines reach DHCP, DNS and the guest agent. Of IPv6 only what is inside 2000::/3: everything else is special or not
- * assigned. So no address with an embedded IPv4 address counts as public: mapped, translated, 6to4, Teredo.
+ * machines reach DHCP, DNS and the guest agent. Of IPv6 only 2000::/3 is public, without its special networks. Embedded
+ * IPv4 addresses are not: mapped, translated, 6to4, Teredo.
  */
 const SPECIAL_IPV4 = [
   ["0.0.0.0", 8],
@@ -32,13 +32,13 @@ const SPECIAL_IPV6 = [
 ] as const;
 const GLOBAL_IPV6 = ["2000::", 3] as const;
 
-/** The address as text of 32 or 128 binary digits; `undefined` if it is none. */
+/** The address as 32 or 128 binary digits; `undefined` for any other text. */
 const bitsOf = (address: string): string | undefined => {
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(address)) {
     const bytes = address.split(".").map(Number);
     return bytes.every((byte) => byte <= 255) ? binary(bytes, 8) : undefined;
   }
-  // Only such text is safe in the URL, whose parser writes every form of an address in one way.
+  // Only this text is safe in the URL, whose parser writes every form of an address in one way.
   if (!/^[\da-f:.]+$/i.test(address) || !URL.canParse(`http://[${address}]`)) return undefined;
   const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)
@@ -55,7 +55,7 @@ const prefixOf = ([network, length]: readonly [string, number]): string => (bits
 const [specialIpv4, specialIpv6] = [SPECIAL_IPV4.map(prefixOf), SPECIAL_IPV6.map(prefixOf)];
 const globalIpv6 = prefixOf(GLOBAL_IPV6);
 
-/** Whether an IPv4 or IPv6 address is reachable on the Internet. Any other text is not. */
+/** True if an IPv4 or IPv6 address is reachable on the Internet. False for any other text. */
 export const isPublicAddress = (address: string): boolean => {
   const bits = bitsOf(address);
   if (bits === undefined) return false;
@@ -64,9 +64,8 @@ export const isPublicAddress = (address: string): boolean => {
 };
 
 /**
- * Whether the `hostname` of a URL can be on the Internet: `false` for an address that is not public, and for names of
- * the own machine (RFC 6761). The address of any other name is known, and checked, only when it is called
- * (adapters/system/outgoing-http.ts).
+ * False for non-public addresses and names of the own machine (RFC 6761) as the `hostname` of a URL. Other names are
+ * resolved and checked when they are called (adapters/system/outgoing-http.ts).
  */
 export const isPublicHost = (hostname: string): boolean => {
   const host = hostname.replace(/\.$/, "");

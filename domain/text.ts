@@ -1,11 +1,14 @@
-/** Text that every store returns unchanged: databases refuse U+0000, and half a surrogate pair is not a character. */
+/**
+ * True for text that every store returns unchanged: databases refuse U+0000, and half a surrogate pair is not a
+ * character.
+ */
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
-/** Whether people see nothing of it: it is empty, or has only white space and characters without a shape. */
+/** True for empty text, or only white space and characters without a shape. */
 export const isBlank = (text: string): boolean =>
   !/[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2800\u{1d159}]/u.test(text);
 
-/** Whether people see all of it in one line: 1 to `max` characters, none of them a control character. */
+/** True for 1 to `max` characters without a control character: people see all of it in one line. */
 export const isVisible = (text: string, max: number): boolean =>
   text !== "" && [...text].length <= max && !/\p{Cc}|\p{Cs}/u.test(text);
 
@@ -16,12 +19,12 @@ export const shortened = (text: string, charactersMax: number): string => {
   return characters.length > charactersMax ? `${characters.slice(0, charactersMax).join("")}…` : text;
 };
 
-/** Longer names are not compared. */
+/** Maximum length of compared names. */
 const NAME_CHARACTERS_MAX = 64;
 
 /**
- * The name of `ours` that was probably meant by one that is not ours: another case or punctuation, singular for plural,
- * with or without "url" or what it is for, such as `imageUrl`, `images` or `reference_image_urls` for `image_urls`.
+ * The name of `ours` that an unknown name probably means: another case or punctuation, singular for plural, with or
+ * without "url" or its purpose, such as `imageUrl`, `images` or `reference_image_urls` for `image_urls`.
  */
 export const nearName = (name: string, ours: readonly string[]): string | undefined => {
   if (name.length > NAME_CHARACTERS_MAX || ours.includes(name)) return undefined;

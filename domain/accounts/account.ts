@@ -5,12 +5,12 @@ import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 /** An e-mail address in lower case, so that each address has one spelling. */
 export type Email = Brand<string, "Email">;
 
-/** The longest address, in characters. */
+/** Maximum length of an address, in characters. */
 export const EMAIL_CHARACTERS_MAX = 254;
 
 /**
- * An operator has suspended the account: its keys are refused and it creates nothing, until the operator resumes it.
- * What it has goes on: tasks that run, panoramas that are finished, logins.
+ * The account is suspended by an operator: its keys are refused and it cannot create, until the operator resumes it.
+ * Running tasks, finished panoramas and logins stay.
  */
 export type Suspension = { readonly at: Date; readonly reason: string };
 
@@ -25,7 +25,7 @@ export type Account = {
   readonly suspension?: Suspension | undefined;
 };
 
-/** Trims and lower-cases the address. The error names the rule that it breaks. */
+/** Trims and lower-cases the address. The error names the broken rule. */
 export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
   const email = text.trim().toLowerCase();
   const hasForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed();
@@ -34,15 +34,15 @@ export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
     : err(invalidRequest("email", { name: "email", actual: text }));
 };
 
-/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates an `Email` from a constant. Throws if it is invalid; parse input instead. */
 export const email = (text: string): Email =>
   valueOrThrow(parseEmail(text).unwrapOr(undefined), text, "an e-mail address");
 
-/** Who may open an account: everybody, those whom the operator has invited, or nobody. */
+/** Sign-up modes: everybody, people invited by the operator, nobody. */
 export const SIGN_UP_MODES = ["open", "invited", "closed"] as const;
 
 /** One of `SIGN_UP_MODES`. */
 export type SignUpMode = (typeof SIGN_UP_MODES)[number];
 
-/** Nobody can open an account this way now. */
+/** Sign-up is closed, or needs an invitation. */
 export type SignUpRefused = { readonly kind: "sign_up_refused"; readonly mode: Exclude<SignUpMode, "open"> };

@@ -7,11 +7,11 @@ import type { KeyLimits } from "./key-limits.js";
 /** Identifies an API key. It is not its secret. */
 export type ApiKeyId = Brand<string, "ApiKeyId">;
 
-/** Returns `undefined` for text that cannot be such an id, so no lookup is made. */
+/** Parses an id; `undefined` if the text has another form. */
 export const parseApiKeyId = (text: string): ApiKeyId | undefined =>
   /^[A-Za-z0-9_-]{1,64}$/.test(text) ? (text as ApiKeyId) : undefined;
 
-/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates an id from a constant. Throws if it is invalid; parse input instead. */
 export const apiKeyId = (text: string): ApiKeyId =>
   valueOrThrow(parseApiKeyId(text), text, "the id of an API key: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");
 
@@ -27,33 +27,33 @@ export type ApiKey = {
   readonly createdAt: Date;
   readonly revokedAt: Date | undefined;
   readonly limits: KeyLimits;
-  /** The last admitted request, to the minute; `undefined`: none yet. */
+  /** Time of the last admitted request, up to an hour old; `undefined`: never used. */
   readonly lastUsedAt: Date | undefined;
-  /** The beginning of its secret, by which people recognize it. */
+  /** First characters of the secret, by which people recognize the key. */
   readonly prefix: string;
 };
 
 /** The account has never paid, so it gets no key. */
 export type NoPaidOrder = { readonly kind: "no_paid_order"; readonly accountId: AccountId };
 
-/** Makes a secret from 32 random bytes as base64url. */
+/** Creates a secret from 32 random bytes as base64url. */
 export const apiKeySecret = (random32BytesAsBase64url: string): ApiKeySecret =>
   `sk-${random32BytesAsBase64url}` as ApiKeySecret;
 
-/** `sk-` and this many characters of 43: enough to tell keys apart, and 210 random bits stay unknown. */
+/** Visible characters after `sk-`: enough to tell keys apart. The other 35 keep 210 random bits secret. */
 const PREFIX_CHARACTERS = 8;
 
-/** The beginning of a secret that people may see. */
+/** The visible prefix of a secret. */
 export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, "sk-".length + PREFIX_CHARACTERS);
 
-/** Returns `undefined` for text that cannot be a key, so no lookup is made. */
+/** Parses a secret; `undefined` if the text has another form. */
 export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>
   /^sk-[A-Za-z0-9_-]{43}$/.test(text) ? (text as ApiKeySecret) : undefined;
 
-/** The longest name of a key, in characters. */
+/** Maximum length of a key's name, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 80;
 
-/** The name of a key is shown to people: 1 to 80 visible characters. */
+/** Parses the name of a key: 1 to 80 visible characters. */
 export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
   const name = text.trim();
   return isVisible(name, KEY_NAME_CHARACTERS_MAX)
@@ -65,7 +65,7 @@ export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
 export const allowKey = (accountId: AccountId, paidOrders: number): Result<void, NoPaidOrder> =>
   paidOrders > 0 ? ok(undefined) : err({ kind: "no_paid_order", accountId });
 
-/** Maximum of keys of one account that are not revoked. */
+/** Maximum number of live keys (not revoked) of an account. */
 export const API_KEYS_MAX = 20;
 
 /** The account already has `limit` live keys. */

@@ -2,22 +2,22 @@ import { err, ok, type Result } from "neverthrow";
 import type { Budgets } from "../credits/budget.js";
 
 /**
- * What an API key may do. `read`: reading requests (`GET`). `create`: writing requests, such as creations and uploads.
- * Neither includes the other one.
+ * Permissions of an API key. `read`: reading requests (`GET`). `create`: writing requests, such as creations and
+ * uploads. Neither includes the other one.
  */
 export const SCOPES = ["read", "create"] as const;
 /** One of `SCOPES`. */
 export type Scope = (typeof SCOPES)[number];
 
-/** Chosen when the key is made. The operator may change them. */
+/** Limits of an API key, set at its creation. Only the operator can change them. */
 export type KeyLimits = Budgets & {
   /** At least one, in the order of `SCOPES`. */
   readonly scopes: readonly Scope[];
-  /** From this time on the key is refused; `undefined`: never. */
+  /** Time from which on the key is refused; `undefined`: never. */
   readonly expiresAt: Date | undefined;
 };
 
-/** Whether a key may be used: its limits without the budgets. */
+/** Scopes and expiry of a key: its limits without the budgets. */
 export type KeyUse = Pick<KeyLimits, "scopes" | "expiresAt">;
 
 /** The limits of a key that may do everything and never expires. */
@@ -35,7 +35,7 @@ export type MissingScope = { readonly kind: "missing_scope"; readonly scope: Sco
 
 const ALLOWED: Result<void, never> = ok(undefined);
 
-/** Whether the key may be used now for a request that needs `scope`. */
+/** Checks that the key has not expired and has the scope. */
 export const allowUse = (
   { scopes, expiresAt }: KeyUse,
   scope: Scope,

@@ -1,7 +1,7 @@
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
 
-/** Pauses after failed attempts to send a letter: a mail server that is away for a day loses none. */
+/** Pauses after failed attempts to send a letter. Together they outlast a one-day outage of the mail server. */
 const PAUSE_SECONDS: readonly number[] = [
   5,
   MINUTE_SECONDS,
@@ -14,7 +14,7 @@ const PAUSE_SECONDS: readonly number[] = [
   10 * HOUR_SECONDS,
 ];
 
-/** When a letter is tried again whose attempt of this number (from 1) has failed; `undefined`: it is given up. */
+/** Time of the next attempt after the failed attempt number `attempt` (from 1); `undefined`: give up. */
 export const letterRetryAt = (attempt: number, failedAt: Date): Date | undefined => {
   const seconds = PAUSE_SECONDS[attempt - 1];
   return seconds === undefined ? undefined : new Date(failedAt.getTime() + seconds * 1000);

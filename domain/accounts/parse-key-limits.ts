@@ -7,16 +7,16 @@ import { type KeyLimits, SCOPES, type Scope } from "./key-limits.js";
 /** A budget has 1 to 1,000,000,000 credits. */
 const BUDGET_CREDITS_MAX = 1_000_000_000;
 
-/** The limits of a new key as a person types them. What is `undefined` or empty is not limited. */
+/** The limits of a new key as a person types them. `undefined` or empty: no limit. */
 export type KeyLimitsInput = {
   readonly scopes?: readonly string[] | undefined;
-  /** A date or a time as in RFC 3339; without an offset it is UTC, and a date is its first moment. */
+  /** Date or time as in RFC 3339. Default offset: UTC. A date means 00:00. */
   readonly expires_at?: string | undefined;
   readonly credits_per_day?: string | undefined;
   readonly credits_per_month?: string | undefined;
 };
 
-/** The error names the first limit that breaks a rule. An expiry must be later than `now`. */
+/** Parses the limits. The error names the first invalid one. An expiry must be later than `now`. */
 export const parseKeyLimits = (input: KeyLimitsInput, now: Date): Result<KeyLimits, InvalidRequest> =>
   parseScopes(input.scopes).andThen((scopes) =>
     parseExpiry(input.expires_at, now).andThen((expiresAt) =>

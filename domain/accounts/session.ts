@@ -11,10 +11,10 @@ export type Session = {
   readonly expiresAt: Date;
 };
 
-/** How long a login lasts. */
+/** Lifetime of a login. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 
-/** The most of one account. A login beyond them ends the oldest one. */
+/** Maximum number of sessions per account. One more login ends the oldest session. */
 export const SESSIONS_MAX = 100;
 
 /** A session from `now` on. Only the digest of its token is stored. */
@@ -25,13 +25,13 @@ export const openSession = (accountId: AccountId, tokenSha256: string, now: Date
   expiresAt: new Date(now.getTime() + SESSION_SECONDS * 1000),
 });
 
-/** Whether the session has not expired. */
+/** True until the session expires. */
 export const isLive = ({ expiresAt }: Session, now: Date): boolean => now < expiresAt;
 
-/** Returns `undefined` for text that cannot be a token, so no lookup is made. */
+/** Parses a token; `undefined` if the text has another form. */
 export const parseSessionToken = (text: string): SessionToken | undefined =>
   /^[A-Za-z0-9_-]{22,64}$/.test(text) ? (text as SessionToken) : undefined;
 
-/** Makes one from random text, or from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates a token from random text or a constant. Throws if it is invalid; parse input instead. */
 export const sessionToken = (text: string): SessionToken =>
   valueOrThrow(parseSessionToken(text), "…", "a token: 22 to 64 of the characters A-Z, a-z, 0-9, _ and -");

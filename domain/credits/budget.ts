@@ -3,19 +3,18 @@ import type { Brand } from "../ids.js";
 import { type Credits, credits } from "./credits.js";
 
 /**
- * The budgets of an API key: the credits that it may spend in one day and in one month. `undefined`: any number.
+ * The budgets of an API key: maximum credits in one day and in one month. `undefined`: no maximum.
  *
- * The windows are calendar days and calendar months in UTC. They renew at 00:00 UTC, all at once, so that a refusal can
- * say when. What a key has spent in a window is the sum of the credits of its tasks that were reserved in that window
- * and are not refunded: a refund gives its credits back to the window in which they were reserved. A task is admitted
- * if, together with it, no window is above its budget.
+ * The windows are calendar days and months in UTC, and renew at 00:00 UTC. The spending in a window is the sum of the
+ * credits of the tasks reserved in it, without refunded ones: a refund counts in the window of its reservation. A task
+ * is admitted if it exceeds no budget.
  */
 export type Budgets = { readonly creditsPerDay: Credits | undefined; readonly creditsPerMonth: Credits | undefined };
 
-/** What a key has spent in the current day and month, in credits. */
+/** Credits that a key has spent in the current day and month. */
 export type Spending = { readonly today: number; readonly thisMonth: number };
 
-/** The task would exceed a budget. `left`: what the key may still spend in the window, which ends at `renewsAt`. */
+/** The task would exceed a budget. `left`: remaining credits of the window. `renewsAt`: its end. */
 export type BudgetSpent = {
   readonly kind: "budget_spent";
   readonly window: "day" | "month";
@@ -25,24 +24,24 @@ export type BudgetSpent = {
   readonly renewsAt: Date;
 };
 
-/** A calendar day in UTC as the number `yyyymmdd`: days sort, and those of one month are next to each other. */
+/** A calendar day in UTC as the number `yyyymmdd`: days sort, and the days of a month are adjacent. */
 export type Day = Brand<number, "Day">;
 
 /** The day in UTC. */
 export const dayOf = (at: Date): Day =>
   (at.getUTCFullYear() * 10_000 + (at.getUTCMonth() + 1) * 100 + at.getUTCDate()) as Day;
 
-/** Bounds of the month of `at`: every day of it lies from `first` to `last`, and no day of another month does. */
+/** First and last day of the month of `at`. */
 export const monthOf = (at: Date): { readonly first: Day; readonly last: Day } => {
   const month = Math.floor(dayOf(at) / 100) * 100;
   return { first: (month + 1) as Day, last: (month + 31) as Day };
 };
 
-/** Whether there is a limit for a day or for a month. */
+/** True if there is a budget for a day or for a month. */
 export const hasBudget = ({ creditsPerDay, creditsPerMonth }: Budgets): boolean =>
   creditsPerDay !== undefined || creditsPerMonth !== undefined;
 
-/** If both budgets are spent, the error names the month: the task would still be refused when the day renews. */
+/** Checks the budgets of a key. If both are spent, the error names the month: a new day would not help. */
 export const admitSpending = (
   { creditsPerDay, creditsPerMonth }: Budgets,
   { today, thisMonth }: Spending,
@@ -64,7 +63,7 @@ export const admitSpending = (
 export const startOf = (window: "day" | "month", at: Date): Date =>
   new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), window === "day" ? at.getUTCDate() : 1));
 
-/** The first moment after the window: when its budget renews. */
+/** The first moment after the window, when its budget renews. */
 export const endOfWindow = (window: "day" | "month", now: Date): Date => {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return new Date(window === "day" ? Date.UTC(year, month, now.getUTCDate() + 1) : Date.UTC(year, month + 1, 1));

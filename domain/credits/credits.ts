@@ -4,19 +4,19 @@ import type { Brand } from "../ids.js";
 export type Credits = Brand<number, "Credits">;
 
 /**
- * The credits of an account. Without its debt, their sum is what it has bought, less what was refunded, and what the
- * operator has given or taken. `remaining`: the balance, neither reserved nor spent. `reserved`: held by tasks that
- * are `processing`. `spent`: on tasks that have succeeded. Refunded credits are `remaining` again.
+ * Totals of an account. `remaining`: the balance, neither reserved nor spent. `reserved`: held by tasks that are
+ * `processing`. `spent`: on tasks that have succeeded. Their sum, less the debt, is what was bought, less refunded
+ * purchases, and adjusted. Credits of failed tasks are `remaining` again.
  */
 export type CreditTotals = {
   readonly remaining: Credits;
   readonly reserved: Credits;
   readonly spent: Credits;
-  /** What the next purchase pays first (ledger.ts). Absent: nothing. */
+  /** The debt, which new credits pay first (ledger.ts). Absent: none. */
   readonly debt?: Credits | undefined;
 };
 
-/** Throws for anything but an integer of zero or more. Input is checked before, so such an amount is a bug. */
+/** Creates an amount. Throws for anything but an integer of zero or more. Input is checked before, so that is a bug. */
 export const credits = (amount: number): Credits => {
   if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`${amount} is not a valid amount of credits`);
   return amount as Credits;

@@ -13,8 +13,8 @@ import {
 } from "./reservation.js";
 
 /**
- * A reservation with a lease, for a task that only the program that works on it knows. The process that works on it may
- * die: from `expiresAt` on, a hold that was neither captured nor refunded counts as refunded.
+ * A reservation that expires, for a task of an embedder's program, whose process may die: from `expiresAt` on, an open
+ * hold counts as refunded.
  *
  *   held ──capture──▶ captured: a part may be captured; the rest returns. Captured credits may be refunded later.
  *     └────refund───▶ refunded
@@ -25,23 +25,23 @@ type HoldCore = EntryNotes & {
   readonly heldAt: Date;
   readonly expiresAt: Date;
   /**
-   * The request that made it, if that had an idempotency key. Kept after a refund, so that a repeated call sees
-   * `refunded` and its caller decides whether to try again, with a new key.
+   * Idempotency key and request of the hold. Kept after a refund: a repeated call returns `refunded`, and a new attempt
+   * needs a new key.
    */
   readonly idempotent: IdempotentRequest | undefined;
 };
 
 /** A hold that can still be captured, refunded or renewed. */
 export type OpenHold = HoldCore & { readonly reservation: HeldReservation };
-/** Its credits, or a part of them, are spent. */
+/** A hold whose credits, or a part of them, are spent. */
 export type CapturedHold = HoldCore & {
   readonly reservation: CapturedReservation;
   /** At most the credits of the reservation. */
   readonly captured: Credits;
-  /** What returned after the capture: at most `captured`. */
+  /** Credits refunded after the capture: at most `captured`. */
   readonly refunded: Credits;
 };
-/** All its credits returned to the account. */
+/** A hold whose credits all returned to the account. */
 export type RefundedHold = HoldCore & { readonly reservation: RefundedReservation };
 
 /** The credits of an account, and all its holds that are `held`. */
@@ -51,13 +51,13 @@ export type Holdings = {
   readonly open: readonly OpenHold[];
 };
 
-/** The account after the end of all leases that end by `now`. `entries` has their refunds, oldest first. */
+/** The account after the refund of all holds that expire by `now`. `entries`: these refunds, oldest first. */
 export type Expiry = Holdings & {
   readonly refunded: readonly RefundedHold[];
   readonly entries: readonly MeterEntry[];
 };
 
-/** A refund is at the time at which the lease ended, so that it makes no difference when somebody looks. */
+/** Refunds expired holds. A refund is dated at the expiry, so the result does not depend on the time of the call. */
 export const expireHolds = ({ credits: before, open }: Holdings, now: Date): Expiry => {
   const hasEnded = ({ expiresAt }: OpenHold): boolean => expiresAt.getTime() <= now.getTime();
   const ended = open.filter(hasEnded).sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
@@ -70,7 +70,7 @@ export const expireHolds = ({ credits: before, open }: Holdings, now: Date): Exp
   };
 };
 
-/** The task failed: all its credits return. */
+/** Refunds all credits of a failed task. */
 export const refundHold = (
   { reservation, ...core }: OpenHold,
   at: Date,
@@ -79,7 +79,7 @@ export const refundHold = (
   return { hold: { ...core, reservation: refunded }, entries: [refundEntry(refunded, at)] };
 };
 
-/** The task succeeded: `amount` of its credits is spent, the rest returns. Throws if that is more than is held. */
+/** Spends `amount` of the credits of a task that succeeded; the rest returns. Throws if that is more than is held. */
 export const captureHold = (
   { reservation, ...core }: OpenHold,
   amount: Credits,
@@ -92,14 +92,14 @@ export const captureHold = (
   return { hold, entries: amount === held ? [] : [rest] };
 };
 
-/** What a hold has cost so far. */
+/** Net cost of a hold: captured credits less later refunds. */
 export const spentOn = (hold: Hold): Credits =>
   "captured" in hold ? credits(hold.captured - hold.refunded) : credits(0);
 
-/** No more can be refunded than was captured and is not refunded yet: `refundable`. */
+/** The refund exceeds `refundable`: captured credits less earlier refunds. */
 export type RefundTooHigh = { readonly kind: "refund_too_high"; readonly refundable: Credits };
 
-/** Returns captured credits of a task that was finished. `amount`: all that is left, if undefined. */
+/** Refunds captured credits of a finished task. `amount`: all that is left, if undefined. */
 export const refundCaptured = (
   hold: CapturedHold,
   amount: Credits = spentOn(hold),
@@ -108,7 +108,7 @@ export const refundCaptured = (
     ? ok({ hold: { ...hold, refunded: credits(hold.refunded + amount) }, credits: amount })
     : err({ kind: "refund_too_high", refundable: spentOn(hold) });
 
-/** The holds of an account count as its active tasks while they are open. */
+/** Standing of a meter's account. Its open holds count as active tasks. */
 export const standingOf = (accountId: AccountId, { credits: balance, open }: Holdings) => ({
   accountId,
   credits: credits(Math.max(0, balance)),
@@ -119,8 +119,8 @@ export const standingOf = (accountId: AccountId, { credits: balance, open }: Hol
 const CREDITS_MAX = 2_147_483_647;
 
 /**
- * The balance of a meter's account after credits were given, or taken if `change` is negative. Throws a `RangeError` if
- * no store could keep it. What is held counts, because it may return.
+ * The balance of a meter's account after `change`, which may be negative. Throws a `RangeError` outside 32 bits. Held
+ * credits count, because a refund may return them.
  */
 export const balanceAfter = ({ credits: before, open }: Holdings, change: number): number => {
   const held = open.reduce((sum, { reservation }) => sum + reservation.credits, 0);

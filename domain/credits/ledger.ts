@@ -11,8 +11,9 @@ import type { Standing } from "./standing.js";
  * One entry of an account's ledger. Entries are only added, never changed. The balance is the sum of their `credits`:
  * positive for a purchase and a refund, negative for a reservation. An adjustment by the operator is either.
  *
- * `payment_refund` takes credits back because their payment came back, `payment_restored` gives them back because it
- * did not after all. `debt` is positive where credits could not be taken, negative where the debt is paid (`book`).
+ * `payment_refund`: a payment was refunded or disputed, so its credits are removed. `payment_restored`: the refund
+ * failed or the dispute was won, so they are added again. `debt`: positive when debt is added, negative when it is paid
+ * (`book`).
  */
 export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
   | { readonly kind: "purchase" | "payment_refund" | "payment_restored"; readonly orderId: OrderId }
@@ -20,18 +21,18 @@ export type LedgerEntry = { readonly accountId: AccountId; readonly credits: num
   | {
       readonly kind: "adjustment";
       readonly reason: AdjustmentReason;
-      /** The operator's own name of it, so that it is written once. */
+      /** The operator's reference. A second adjustment with it is not written. */
       readonly reference?: AdjustmentReference | undefined;
     }
   | { readonly kind: "debt" }
 );
 
-/** Why the operator gave or took credits: 1 to 200 characters, which the owner of the account sees. */
+/** The operator's reason of an adjustment: 1 to 200 characters, shown to the owner of the account. */
 export type AdjustmentReason = Brand<string, "AdjustmentReason">;
 
 const REASON_CHARACTERS_MAX = 200;
 
-/** Trims the text. The error names the rule that it breaks. */
+/** Trims the text. The error names the broken rule. */
 export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> =>
   parseNote("reason", text, REASON_CHARACTERS_MAX).map((reason) => reason as AdjustmentReason);
 
@@ -44,23 +45,23 @@ const parseNote = (field: string, text: string, max: number): Result<string, Inv
     : err(invalidRequest(field, { name: "characters", min: 1, max, actual }));
 };
 
-/** What the operator calls an adjustment, unique in its account: 1 to 100 characters. */
+/** The operator's reference of an adjustment, unique in its account: 1 to 100 characters. */
 export type AdjustmentReference = Brand<string, "AdjustmentReference">;
 
 const REFERENCE_CHARACTERS_MAX = 100;
 
-/** Trims the text. The error names the rule that it breaks. */
+/** Trims the text. The error names the broken rule. */
 export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> =>
   parseNote("reference", text, REFERENCE_CHARACTERS_MAX).map((reference) => reference as AdjustmentReference);
 
 /** The number of an entry in its ledger. Later entries have greater numbers. */
 export type LedgerCursor = Brand<number, "LedgerCursor">;
 
-/** Returns `undefined` for text that cannot be a cursor. */
+/** Parses a cursor; `undefined` if the text has another form. */
 export const parseLedgerCursor = (text: string): LedgerCursor | undefined =>
   /^[0-9]{1,15}$/.test(text) ? (Number(text) as LedgerCursor) : undefined;
 
-/** Makes one from the number that a store gives an entry: an integer from 0 to 10^15 - 1. Throws for any other. */
+/** Creates a cursor from an entry number of a store: an integer from 0 to 10^15 - 1. Throws otherwise. */
 export const ledgerCursor = (entry: number): LedgerCursor =>
   valueOrThrow(
     parseLedgerCursor(String(entry)),
@@ -68,20 +69,20 @@ export const ledgerCursor = (entry: number): LedgerCursor =>
     "a cursor of the ledger: an integer from 0 to 10^15 - 1",
   );
 
-/** Where a page of entries begins: with the entry before `entry`. `balance`: the balance after that one. */
+/** Start of a page: the newest entry that is older than `entry`. `balance`: the balance after that older entry. */
 export type EntryPlace = { readonly entry: LedgerCursor; readonly balance: number };
 
-/** Returns `undefined` for text that `entryPlaceText` has not made. */
+/** Parses the text of `entryPlaceText`; `undefined` if the text has another form. */
 export const parseEntryPlace = (text: string): EntryPlace | undefined => {
   const [, number = "", balance = ""] = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(text) ?? [];
   const entry = parseLedgerCursor(number);
   return entry === undefined ? undefined : { entry, balance: Number(balance) };
 };
 
-/** The place as text. It has the balance, so that no page has to sum up those before it. */
+/** The text `<entry>.<balance>`. The balance saves each page the sum over newer entries. */
 export const entryPlaceText = ({ entry, balance }: EntryPlace): string => `${entry}.${balance}`;
 
-/** The entry of an order when it is paid. */
+/** The entry of a paid order. */
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   kind: "purchase",
   accountId: order.accountId,
@@ -90,7 +91,7 @@ export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   at: order.paidAt,
 });
 
-/** The entry that takes back credits of an order; gives them back if `change` is positive. */
+/** The entry of a refund or dispute: `change` < 0 removes credits, > 0 adds them again. */
 export const returnEntry = (order: Pick<PaidOrder, "id" | "accountId">, change: number, at: Date): LedgerEntry => ({
   kind: change < 0 ? "payment_refund" : "payment_restored",
   accountId: order.accountId,
@@ -99,7 +100,7 @@ export const returnEntry = (order: Pick<PaidOrder, "id" | "accountId">, change: 
   at,
 });
 
-/** The entry of credits that are held for a task. */
+/** The entry of the credits held for a task. */
 export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation, at: Date): LedgerEntry => ({
   kind: "reservation",
   accountId,
@@ -108,7 +109,7 @@ export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation
   at,
 });
 
-/** The entry of credits that a failed task returns. */
+/** The entry of the credits that a failed task returns. */
 export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation, at: Date): LedgerEntry => ({
   kind: "refund",
   accountId,
@@ -117,20 +118,19 @@ export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation,
   at,
 });
 
-/** What an account has, and what it owes because credits that came back with their payment were already spent. */
+/** Balance and debt of an account. Debt arises when a payment is refunded after its credits were spent. */
 export type Funds = { readonly credits: Credits; readonly debt: Credits };
 
-/** What an account has after `entries`, which are written together. */
+/** Result of a booking: the new funds, and the entries to write in one transaction. */
 export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
 
 /** Stores have columns of 32 bits. */
 const FUNDS_MAX = 2_147_483_647;
 
 /**
- * Books an entry. The balance is never negative: what is missing becomes debt. Credits that arrive pay a debt first,
- * wherever they come from. A second entry, `debt`, says by how much the debt has changed, so that the balance stays the
- * sum of all entries, and the debt the sum of those of its kind. It comes first where a debt is made, so that the
- * balance is not negative between the two either. Throws a `RangeError` if no store could keep it.
+ * Books an entry. A missing amount becomes debt; added credits pay debt first. A change of debt gets its own `debt`
+ * entry: the balance is the sum of all entries, the debt the sum of the `debt` entries. New debt is written first, so
+ * the balance never goes below 0. Throws a `RangeError` above 2^31 - 1.
  */
 export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const sum = funds.credits + entry.credits;
@@ -149,8 +149,8 @@ export const book = (funds: Funds, entry: LedgerEntry): Booked => {
 };
 
 /**
- * Gives credits to an account, or takes them if `change` is negative. Refuses to take more than the balance. Credits
- * that are given pay a debt first.
+ * Adds `change`, which may be negative, to the balance. Refuses to take more than the balance. Added credits pay debt
+ * first.
  */
 export const adjust = ({
   accountId,
@@ -171,7 +171,7 @@ export const adjust = ({
     ? ok(book(funds, { kind: "adjustment", accountId, reason, reference, credits: change, at }))
     : err({ kind: "insufficient_credits", balance: funds.credits, cost: credits(-change) });
 
-/** The entry of the credits with which an account begins that somebody has opened by signing up. */
+/** The entry of the welcome credits of an account that signed up. */
 export const welcomeEntry = (accountId: AccountId, credits: Credits, at: Date): LedgerEntry => ({
   kind: "adjustment",
   accountId,
@@ -180,17 +180,17 @@ export const welcomeEntry = (accountId: AccountId, credits: Credits, at: Date): 
   at,
 });
 
-/** The balance that the entries give, in credits. */
+/** The sum of the entries, in credits. */
 export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
 
 /**
- * What was paid for: anything with a reservation. `state` names its state in a finding. It is active while it holds
- * credits.
+ * A task as the audit sees it: anything with a reservation. `state` is shown in findings. Active while its credits are
+ * held.
  */
 export type PaidTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
 
-/** What a task in this state was paid with. Its credits are held in every state but `failed` and `succeeded`. */
+/** The task as the audit sees it. Its credits are held in every state but `failed` and `succeeded`. */
 export const paidTask = (id: TaskId, accountId: AccountId, state: string, credits: Credits): PaidTask => {
   const reserved = { taskId: id, accountId, credits };
   if (state === "failed") return { id, state, reservation: { ...reserved, state: "refunded" } };
@@ -199,17 +199,17 @@ export const paidTask = (id: TaskId, accountId: AccountId, state: string, credit
 
 /** An account's audit in progress. */
 export type LedgerAudit = {
-  /** Some tasks of the account, with all of its entries that name them. */
+  /** Adds some tasks of the account, with all entries of these tasks. */
   readonly tasks: (tasks: readonly PaidTask[], entries: readonly LedgerEntry[]) => void;
-  /** Some of its entries that name none of its tasks. */
+  /** Adds some entries that belong to no task of the account. */
   readonly entries: (entries: readonly LedgerEntry[]) => void;
-  /** Some of its paid orders, each of them once. */
+  /** Adds some paid orders of the account, each of them once. */
   readonly orders: (paid: readonly BoughtCredits[]) => void;
-  /** One sentence for each error. */
+  /** Ends the audit. Returns one sentence per error. */
   readonly end: () => string[];
 };
 
-/** What a paid order has given: `credits`, of which `takenBack` were taken back (payment-return.ts). */
+/** The credits of a paid order, of which `takenBack` were taken back (payment-return.ts). */
 export type BoughtCredits = {
   readonly id: OrderId;
   readonly credits: Credits;
@@ -217,17 +217,19 @@ export type BoughtCredits = {
 };
 
 /**
- * Audits an account part by part, because it may have more tasks than the memory holds. Checks that the balance is the
- * sum of the entries and not negative, and the debt the sum of its own, that the count of active tasks is right, that
- * no order was credited twice or gave back what it had not given, and that every task has exactly the entries that its
- * state requires.
+ * Audits an account part by part, because it may have more tasks than the memory holds:
+ * - balance: the sum of all entries, not negative
+ * - debt: the sum of the `debt` entries
+ * - active tasks: as many as hold credits
+ * - each order: credited once, never taken back beyond its credits
+ * - each task: exactly the entries of its state
  */
 export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<Standing, "accountId">): LedgerAudit => {
   let sum = 0;
   let owed = 0;
   let active = 0;
   const orders = new Map<OrderId, { purchases: number; bought: number; left: number }>();
-  /** What each paid order has left of its credits. */
+  /** The remaining credits of each paid order. */
   const expected = new Map<OrderId, number>();
   const unknownTasks = new Set<TaskId>();
   const ofTasks: string[] = [];
@@ -297,7 +299,7 @@ const auditTask = ({ id, state, reservation }: PaidTask, entries: readonly Ledge
   return [`task ${id} is ${state} and must have [${required.join(", ")}], but has [${found.join(", ")}]`];
 };
 
-/** Audits an account whose ledger is in memory (`startAudit`). Returns one sentence for each error. */
+/** Audits an account whose ledger is in memory (`startAudit`). Returns one sentence per error. */
 export const audit = (
   standing: Omit<Standing, "accountId">,
   entries: readonly LedgerEntry[],

@@ -2,7 +2,7 @@ import { isStorable } from "../text.js";
 import type { IdempotencyKey } from "./idempotency.js";
 import { type AdjustmentReason, type LedgerEntry, parseAdjustmentReason } from "./ledger.js";
 
-/** What a product writes beside the credits of a hold or an entry. */
+/** Optional notes of a product on a hold or an entry. */
 export type EntryNotes = {
   /** For people, such as `lecture.mp4, 42 minutes`: at most 500 characters. */
   readonly description?: string | undefined;
@@ -13,9 +13,9 @@ export type EntryNotes = {
 /** An entry in the ledger of a meter's account. */
 export type MeterEntry = LedgerEntry &
   EntryNotes & {
-    /** Why captured credits were refunded, or the balance was adjusted. */
+    /** Reason of a refund of captured credits, or of an adjustment. */
     readonly reason?: string | undefined;
-    /** The key of such a refund or adjustment. */
+    /** Idempotency key of the refund or the adjustment. */
     readonly idempotencyKey?: IdempotencyKey | undefined;
   };
 
@@ -24,7 +24,7 @@ const PAIRS_MAX = 16;
 const KEY_CHARACTERS_MAX = 40;
 const VALUE_CHARACTERS_MAX = 500;
 
-/** The notes of `given`, without those that are undefined. Throws for texts that are too long or cannot be stored. */
+/** Returns the notes without members that are undefined. Throws for texts that are too long or cannot be stored. */
 export const entryNotes = ({ description, metadata }: EntryNotes): EntryNotes => {
   if (description !== undefined) requireText("The description", description, DESCRIPTION_CHARACTERS_MAX);
   const pairs = Object.entries(metadata ?? {});
@@ -39,7 +39,7 @@ export const entryNotes = ({ description, metadata }: EntryNotes): EntryNotes =>
   };
 };
 
-/** Trims it. Throws for text that cannot be a reason. */
+/** Trims a reason. Throws if it is invalid. */
 export const entryReason = (text: string): AdjustmentReason =>
   parseAdjustmentReason(text).match(
     (reason) => reason,

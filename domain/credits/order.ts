@@ -5,15 +5,14 @@ import { type Credits, credits } from "./credits.js";
 import type { DisputeState, Returned } from "./payment-return.js";
 
 /**
- * A number of credits and its price, as sold on the account page. `currency`: the code of ISO 4217 of a currency with
- * hundredths, in which `priceCents` is.
+ * A pack for sale on the account page. `currency`: ISO 4217 code of a currency with hundredths. `priceCents`: in these.
  */
 export type CreditPack = { readonly credits: Credits; readonly priceCents: number; readonly currency: string };
 
 /** At least one, and no two with the same number of credits. */
 export type CreditPacks = readonly [CreditPack, ...CreditPack[]];
 
-/** Smallest first. A credit is cheaper in a larger pack. */
+/** The default packs, smallest first. A credit is cheaper in a larger pack. */
 export const CREDIT_PACKS: CreditPacks = [
   { credits: credits(100), priceCents: 900, currency: "USD" },
   { credits: credits(500), priceCents: 3900, currency: "USD" },
@@ -21,31 +20,31 @@ export const CREDIT_PACKS: CreditPacks = [
 ];
 
 /**
- * The most that so many credits can have cost: at the pack with the highest price per credit, rounded up to a whole
- * cent. `undefined` for the packs of this project: only an operator sets real prices.
+ * Maximum price of this many credits: at the pack with the highest price per credit, rounded up to a whole cent.
+ * `undefined` for the default packs: only an operator sets real prices.
  */
 export const priceAtMost = (
   amount: Credits,
   packs: CreditPacks,
 ): Pick<CreditPack, "priceCents" | "currency"> | undefined => {
   if (packs === CREDIT_PACKS) return undefined;
-  // The exact quotient of two integers: a product that is rounded first could cost a cent more.
+  // Divide last: rounding the price of a credit first could add a cent.
   const cents = packs.map((pack) => Math.ceil((amount * pack.priceCents) / pack.credits));
   return { priceCents: Math.max(...cents), currency: packs[0].currency };
 };
 
-/** Returns `undefined` if no pack has this number of credits. */
+/** The pack with this number of credits; `undefined` if there is none. */
 export const packOf = (amount: number, packs: CreditPacks): CreditPack | undefined =>
   packs.find(({ credits }) => credits === amount);
 
 /** Identifies an order. */
 export type OrderId = Brand<string, "OrderId">;
 
-/** Returns `undefined` for text that cannot be an order id, so that no lookup is needed. */
+/** Parses an id; `undefined` if the text has another form. */
 export const parseOrderId = (text: string): OrderId | undefined =>
   /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as OrderId) : undefined;
 
-/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates an id from a constant. Throws if it is invalid; parse input instead. */
 export const orderId = (text: string): OrderId =>
   valueOrThrow(parseOrderId(text), text, "an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -");
 
@@ -54,8 +53,8 @@ export const orderId = (text: string): OrderId =>
  *
  *   pending ──pay──▶ paid ◀──▶ partly_refunded ◀──▶ refunded
  *
- * Refunds move it to the right. One that fails moves it back. A dispute is beside it, in any state but `pending`
- * (payment-return.ts).
+ * Refunds move an order to the right; a failed refund moves it back. A dispute (payment-return.ts) does not change the
+ * state; it may exist in any state but `pending`.
  */
 export type Order = PendingOrder | PaidOrder | RefundedOrder;
 
@@ -64,23 +63,25 @@ type OrderCore = {
   readonly accountId: AccountId;
   readonly credits: Credits;
   readonly createdAt: Date;
-  /** Absent: the customer cannot pay it through a payment service. The operator records the payment. */
+  /** Absent: the operator records the payment, without a payment service. */
   readonly checkout?: OrderCheckout | undefined;
   /** The payment service's id of the payment, with which it reports refunds and disputes. */
   readonly paymentId?: string | undefined;
 };
-/** What came back of a paid order. Absent: nothing. */
+/** Refunds and dispute of a paid order. Absent: none. */
 type OrderReturns = {
   readonly dispute?: DisputeState | undefined;
   readonly takenBack?: Credits | undefined;
-  /** Why the operator took credits back by hand. */
+  /** The operator's reason for taking credits back by hand. */
   readonly returnReason?: string | undefined;
 };
-/** What a payment must match. It is fixed when the checkout is opened, so later changes of the packs do not matter. */
+/** The expected payment. Fixed when the checkout is opened, so later changes of the packs do not matter. */
 export type OrderCheckout = {
   /** The payment service's id of the checkout session. */
   readonly sessionId: string;
-  /** A random text that the payment service returns with the payment. No other product of its account knows it. */
+  /**
+   * A random text that the payment service returns with the payment. It identifies our checkout among other products.
+   */
   readonly token: string;
   readonly priceCents: number;
   /** Code of ISO 4217, in upper case. */
@@ -90,14 +91,14 @@ export type OrderCheckout = {
 export type PendingOrder = OrderCore & { readonly state: "pending" };
 /** An order whose credits were added to the balance. */
 export type PaidOrder = OrderCore & OrderReturns & { readonly state: "paid"; readonly paidAt: Date };
-/** A paid order whose money was returned, in part or all of it. `takenBack`: the credits that went with it. */
+/** A paid order whose money was returned, in part or all of it. `takenBack`: the credits taken back with it. */
 export type RefundedOrder = OrderCore &
   OrderReturns & { readonly state: "partly_refunded" | "refunded"; readonly paidAt: Date };
 
 /** The order was paid before; its credits are not added again. */
 export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder | RefundedOrder };
 
-/** A payment as the payment service reports it. `undefined`: it has no such value. */
+/** A payment as the payment service reports it. `undefined` members are unknown. */
 export type Payment = {
   readonly orderId: OrderId;
   readonly sessionId: string;
@@ -109,7 +110,7 @@ export type Payment = {
   readonly paymentId?: string | undefined;
 };
 
-/** All differences that a payment can have. `checkout`: no checkout of the order is known. */
+/** All differences that a payment can have. `checkout`: the order has no checkout. */
 export const PAYMENT_DIFFERENCES = ["checkout", "session", "token", "amount", "currency"] as const;
 /** One of `PAYMENT_DIFFERENCES`. */
 export type PaymentDifference = (typeof PAYMENT_DIFFERENCES)[number];
@@ -119,7 +120,7 @@ export type WrongPayment = { readonly kind: "wrong_payment"; readonly difference
 
 const ORDER_CREDITS_MAX = 1_000_000;
 
-/** An order is for 1 to 1,000,000 credits. */
+/** Parses the size of an order: 1 to 1,000,000 credits. */
 export const parseOrderCredits = (amount: number): Result<Credits, InvalidRequest> =>
   Number.isInteger(amount) && amount >= 1 && amount <= ORDER_CREDITS_MAX
     ? ok(amount as Credits)
@@ -134,9 +135,7 @@ export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, c
   state: "pending",
 });
 
-/**
- * Pays the order with a payment of its checkout. A payment that differs in anything is refused, also for a paid order.
- */
+/** Pays the order with a payment of its checkout. Refuses a payment that differs in anything, even for a paid order. */
 export const payWith = (order: Order, payment: Payment, now: Date): Result<PaidOrder, AlreadyPaid | WrongPayment> => {
   const differences = differencesOf(order.checkout, payment);
   if (differences.length > 0) return err({ kind: "wrong_payment", differences });
@@ -155,11 +154,11 @@ const differencesOf = (checkout: OrderCheckout | undefined, payment: Payment): r
   return matches.flatMap(([difference, isMatch]) => (isMatch ? [] : [difference]));
 };
 
-/** Pays the order, on the operator's word. A second payment is refused with `already_paid`. */
+/** Pays the order by hand, for the operator. Refuses a second payment with `already_paid`. */
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
 
-/** The order, after this came back of it. */
+/** The order with its refunds and dispute applied. */
 export const withReturned = (
   order: PaidOrder | RefundedOrder,
   { state, dispute, takenBack, reason }: Returned,
@@ -171,11 +170,9 @@ export const withReturned = (
   returnReason: reason,
 });
 
-/**
- * Maximum of pending orders that a customer may place within 24 hours. Older ones may still be paid, and do not count.
- */
+/** Maximum number of pending orders that a customer may place within 24 hours. */
 export const PENDING_ORDERS_MAX = 10;
-/** Older pending orders do not count: a checkout that was left never ends, and its order may be paid days later. */
+/** Older pending orders do not count: an abandoned checkout never ends, and its order may be paid days later. */
 export const PENDING_ORDERS_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** The account already has `limit` recent orders that are not paid. */

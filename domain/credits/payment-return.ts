@@ -1,17 +1,17 @@
 import type { Credits } from "./credits.js";
 
-/** `none`: there was none, or only an inquiry that moves no money. */
+/** State of a dispute. `none`: no dispute, or only an inquiry that moves no money. */
 export type DisputeState = "none" | "open" | "won" | "lost";
 
 /**
- * What is known of money that came back, by the payment service's id of it. Reports of it arrive twice, late and in any
- * order; `mergeReturns` keeps the latest of each part, so that what is known in the end does not depend on the order.
+ * A refund or dispute, identified by the payment service's id. Reports may repeat, be late or out of order;
+ * `mergeReturns` keeps the latest of each part, so the order of reports does not matter.
  */
 export type PaymentReturn = { readonly id: string } & (
   | PaymentRefund
   | RefundedTotal
   | PaymentDispute
-  /** Credits that the operator took back, by hand. `credits` are at least 1. */
+  /** Credits that the operator took back by hand, at least 1. */
   | { readonly kind: "operator"; readonly credits: Credits; readonly reason: string; readonly at: Date }
 );
 
@@ -19,30 +19,32 @@ export type PaymentReturn = { readonly id: string } & (
 type PaymentRefund = {
   readonly kind: "refund";
   readonly cents: number;
-  /** When it was created. */
+  /** Time of its creation. */
   readonly at: Date;
   readonly failedAt?: Date | undefined;
 };
 
-/** The sum of all refunds of a charge at a time. It may contain refunds that are not known one by one. */
+/** Refunded total of a charge at a time. May include refunds without a report of their own. */
 type RefundedTotal = { readonly kind: "total"; readonly cents: number; readonly at: Date };
 
 type PaymentDispute = {
   readonly kind: "dispute";
   readonly state: DisputeState;
-  /** When it was in this state. */
+  /** Time of this state. */
   readonly stateAt: Date;
-  /** The money that it has withdrawn; absent if no report has told it. */
+  /** Money withdrawn by the dispute; absent if no report has told it. */
   readonly withdrawn?: Withdrawn | undefined;
 };
 
-/** `transfers`: how often money was moved until then, which tells apart reports of the same second. */
+/** `transfers`: number of money movements until then; it orders reports of the same second. */
 export type Withdrawn = { readonly cents: number; readonly at: Date; readonly transfers: number };
 
 /** The order of the states of a dispute, for two reports of the same time. */
 const STATES: readonly DisputeState[] = ["none", "open", "lost", "won"];
 
-/** Commutative, associative and idempotent. Throws for returns of different ids or kinds, which is a bug. */
+/**
+ * Merges two reports of a return. Commutative, associative and idempotent. Throws for different ids or kinds: a bug.
+ */
 export const mergeReturns = (one: PaymentReturn, other: PaymentReturn): PaymentReturn => {
   if (one.id !== other.id) throw new Error(`Bug: ${one.id} is not ${other.id}`);
   if (one.kind === "refund" && other.kind === "refund") return mergeRefunds(one, other);
@@ -84,27 +86,27 @@ const later = <T>(one: T, other: T, rankOf: (value: T) => readonly number[]): T 
 };
 
 /**
- * How long a return of an unknown payment is kept. A payment is reported within days, and other products of the
- * operator may have refunds, too.
+ * Retention of a return of an unknown payment. A payment is reported within days, and other products of the operator
+ * may have refunds too.
  */
 export const UNKNOWN_RETURN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
 
-/** What came back of an order, all in all. */
+/** Effect of all refunds and disputes of an order. */
 export type Returned = {
   readonly state: "paid" | "partly_refunded" | "refunded";
   readonly dispute: DisputeState;
   /** The credits that must be taken back. */
   readonly takenBack: Credits;
-  /** Why the operator has taken credits back the last time. */
+  /** The operator's latest reason for taking credits back. */
   readonly reason: string | undefined;
 };
 
 /**
- * Computes from all that is known, so each report counts once. Credits come back in the proportion of the money,
- * rounded down, never more than the order had: a refund and a dispute of the same money count once. What the operator
- * has taken by hand counts once with what the payment service reports, too: the greater of both.
+ * Computes the effect of all returns, so each report counts once. The credits to take back are the share of the
+ * returned money, rounded down, at most all: a refund and a dispute of the same money count once. Of credits taken by
+ * hand and those by reports, the greater number counts.
  *
- * `priceCents` is `undefined` for an order without a checkout, whose money comes back by hand only.
+ * `priceCents`: `undefined` for an order without a checkout, whose money is returned only by hand.
  */
 export const returnedOf = (
   { credits, priceCents }: { readonly credits: Credits; readonly priceCents: number | undefined },
@@ -129,11 +131,11 @@ export const returnedOf = (
   };
 };
 
-/** What the operator may still take back by hand. */
+/** Credits that the operator can still take back by hand. */
 export const leftToTake = (credits: Credits, returns: readonly PaymentReturn[]): number =>
   credits - sum(returns, (returned) => (returned.kind === "operator" ? returned.credits : 0));
 
-/** A total counts only for what exceeds the refunds that are known from its time. */
+/** Uses a total only for the part above the refunds known at its time. */
 const refundedCents = (returns: readonly PaymentReturn[]): number => {
   const refunds = returns.flatMap((returned) => (returned.kind === "refund" ? [returned] : []));
   const known = sum(refunds, ({ cents, failedAt }) => (failedAt === undefined ? cents : 0));
@@ -145,13 +147,13 @@ const refundedCents = (returns: readonly PaymentReturn[]): number => {
   return known + more;
 };
 
-/** The ids of what the operator takes back are numbered. */
+/** The latest reason: the ids of returns by hand are numbered. */
 const reasonOf = (returns: readonly PaymentReturn[]): string | undefined =>
   returns
     .flatMap((returned) => (returned.kind === "operator" ? [returned] : []))
     .toSorted((one, other) => +other.at - +one.at || (one.id < other.id ? 1 : -1))[0]?.reason;
 
-/** An open dispute counts before one that has ended, and a lost one before one that was won. */
+/** An open dispute counts before an ended one, and a lost one before a won one. */
 const disputeOf = (returns: readonly PaymentReturn[]): DisputeState => {
   const states = new Set(returns.map((returned) => (returned.kind === "dispute" ? returned.state : "none")));
   return (["open", "lost", "won"] as const).find((state) => states.has(state)) ?? "none";

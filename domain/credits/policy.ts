@@ -2,25 +2,24 @@ import { type Credits, credits } from "./credits.js";
 import type { Rate } from "./rate-limit.js";
 
 /**
- * The numbers of one product, and the names of its kinds. `Price`: what can be paid for. `RateKind`: the kinds of
- * requests that share a limit.
+ * Prices, rates and limits of one product. `Price`: the names of its prices. `RateKind`: the names of its rate limits.
  */
 export type Policy<Price extends string, RateKind extends string> = {
-  /** What one task costs, by its kind. */
+  /** Cost of one task. */
   readonly prices: Readonly<Record<Price, Credits>>;
   readonly rates: Readonly<Record<RateKind, Rate>>;
   /** Maximum number of active tasks of one account. */
   readonly activeMax: number;
-  /** How long the first request with an idempotency key is remembered. */
+  /** Lifetime of the first request of an idempotency key. */
   readonly idempotencyHours: number;
   /**
-   * A hold of a meter that was neither captured nor refunded is refunded after this time, because the process that
-   * worked on it has died (hold.ts). Panorama tasks have deadlines of their own.
+   * Lifetime of an open hold of a meter: it is then refunded, because the process of its task has died (hold.ts).
+   * Panorama tasks have deadlines of their own.
    */
   readonly holdSeconds: number;
 };
 
-/** Prices are plain numbers here. Omitted numbers have their defaults: 24 hours, and one hour. */
+/** Prices are plain numbers here. Defaults of omitted numbers: 24 hours, and one hour. */
 export type PolicyDefinition<Price extends string, RateKind extends string> = {
   readonly prices: Readonly<Record<Price, number>>;
   readonly rates: Readonly<Record<RateKind, Rate>>;
@@ -32,7 +31,7 @@ export type PolicyDefinition<Price extends string, RateKind extends string> = {
 const IDEMPOTENCY_HOURS = 24;
 const HOLD_SECONDS = 60 * 60;
 
-/** Makes a policy from constants. Throws for impossible numbers: prices are 0 or more, all others 1 or more. */
+/** Creates a policy from constants. Throws for impossible numbers: prices are 0 or more, all others 1 or more. */
 export const definePolicy = <Price extends string, RateKind extends string>({
   prices,
   rates,
@@ -63,7 +62,7 @@ const requirePositive = (name: string, value: number, of = " of a policy"): void
   throw new RangeError(`${name}${of} must be an integer of 1 or more, not ${value}`);
 };
 
-/** What a task of this kind costs. Throws if the policy has no such price, or `quantity` is not an integer from 1. */
+/** Cost of a task. Throws if the policy has no such price, or `quantity` is not an integer from 1. */
 export const costOf = <Price extends string>(
   { prices }: Pick<Policy<Price, string>, "prices">,
   price: Price,
@@ -73,7 +72,7 @@ export const costOf = <Price extends string>(
   return credits(known("price", prices, price) * quantity);
 };
 
-/** Throws if the policy has no such rate. */
+/** The rate of a kind. Throws if the policy has no such rate. */
 export const rateOf = <RateKind extends string>(
   { rates }: Pick<Policy<string, RateKind>, "rates">,
   rate: RateKind,

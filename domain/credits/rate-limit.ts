@@ -35,8 +35,7 @@ export const accountRateLimited = ({ limit, retryAfterSeconds }: RateLimited): A
 });
 
 /**
- * A sliding window log: admits at most `limit` requests in any window (end excluded). Refuses a request only
- * if admitting it would exceed the limit. Refused requests do not count.
+ * A sliding window log: admits at most `limit` requests in any window (end excluded). Refused requests do not count.
  */
 export const admitRequest = (
   log: AdmissionLog,
@@ -44,12 +43,12 @@ export const admitRequest = (
   nowMilliseconds: number,
 ): Result<Admission, RateLimited> => {
   const windowMilliseconds = windowSeconds * 1000;
-  // An admission that lies a whole window in the future was logged before the clock was set back. It is dropped;
-  // otherwise the key would be refused until the clock reaches that time again.
+  // Drops admissions a whole window in the future: the clock was set back. Otherwise the key would be refused until the
+  // clock reaches that time again.
   const isWithin = (at: number): boolean => Math.abs(at - nowMilliseconds) < windowMilliseconds;
   const newest = log.at(-1) ?? nowMilliseconds;
-  // The log is sorted: if its ends are within the window, everything is.
-  // Stryker disable next-line ConditionalExpression: filtering gives the same, more slowly
+  // The log is sorted: if its ends are within the window, everything is. Stryker disable next-line
+  // ConditionalExpression: filtering gives the same, more slowly
   const within = isWithin(log[0] ?? nowMilliseconds) && isWithin(newest) ? log : log.filter(isWithin);
   const oldest = within[Math.max(0, within.length - limit)] ?? nowMilliseconds;
   const waitSeconds = Math.max(1, Math.ceil((oldest + windowMilliseconds - nowMilliseconds) / 1000));

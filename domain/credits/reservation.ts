@@ -22,8 +22,8 @@ export type CapturedReservation = ReservationCore & { readonly state: "captured"
 export type RefundedReservation = ReservationCore & { readonly state: "refunded" };
 
 /**
- * The price is higher than the balance. `debt`: the account owes credits, which the next purchase pays first.
- * `isSuspended`: a payment of the account is disputed, and until that has ended nothing can be created.
+ * The price is higher than the balance. `debt`: owed credits, which the next purchase pays first. `isSuspended`: an
+ * open dispute blocks all creations of the account.
  */
 export type InsufficientCredits = {
   readonly kind: "insufficient_credits";
@@ -42,15 +42,15 @@ export const hold = (
     ? ok({ reservation: { ...reserved, state: "held" }, balance: credits(balance - reserved.credits) })
     : err({ kind: "insufficient_credits", balance, cost: reserved.credits });
 
-/** The task succeeded: the credits are spent. */
+/** Spends the credits of a task that succeeded. */
 export const capture = (reservation: HeldReservation): CapturedReservation => ({ ...reservation, state: "captured" });
 
-/** The task failed: the credits return to the account. */
+/** Returns the credits of a failed task to the account. */
 export const refund = (reservation: HeldReservation): RefundedReservation => ({ ...reservation, state: "refunded" });
 
 /**
- * The reservation of a new task, and the standing of its account with this task included. `lowBalance`: with this task,
- * the balance has fallen below the account's threshold.
+ * The reservation of a new task, and the standing with this task included. `lowBalance`: set if the task has made the
+ * balance fall below the account's threshold.
  */
 export type Reserved = {
   readonly reservation: HeldReservation;
@@ -59,8 +59,8 @@ export type Reserved = {
 };
 
 /**
- * Reserves the credits of a task and a slot of its account. Checks debt and credits first, then what `admitCost`
- * checks, then the active tasks, in the order that the specification demands.
+ * Reserves the credits of a task and a slot of its account. Checks in this order, as the specification demands: debt,
+ * credits, `admitCost`, active tasks.
  */
 export const reserve = <Refusal = never>(
   standing: Standing,

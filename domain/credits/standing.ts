@@ -5,8 +5,8 @@ import type { Day } from "./budget.js";
 import type { Credits } from "./credits.js";
 
 /**
- * The creations of an account that ended without a panorama on one day (UTC): their number, and the bytes of their
- * texts, which are stored. They cost no credits, so without a limit an account could fill the database for nothing.
+ * Failed creations of an account on one UTC day: their number, and the bytes of their texts. Limited, because they are
+ * free but stored: otherwise an account could fill the database.
  */
 export type Failures = { readonly day: Day; readonly count: number; readonly bytes: number };
 
@@ -14,17 +14,17 @@ export type Failures = { readonly day: Day; readonly count: number; readonly byt
 export type Standing = {
   readonly accountId: AccountId;
   readonly credits: Credits;
-  /** Credits that were spent before their payment came back (ledger.ts); `undefined`: none. */
+  /** Credits that were spent before their payment was refunded (ledger.ts); `undefined`: none. */
   readonly debt?: Credits | undefined;
   /** Orders with an open dispute; `undefined`: none. */
   readonly openDisputes?: number | undefined;
-  /** Why an operator has suspended it (accounts/account.ts); `undefined`: it is not suspended. */
+  /** An operator's reason for a suspension (accounts/account.ts); `undefined`: not suspended. */
   readonly suspensionReason?: string | undefined;
   /** Tasks that are `processing`. */
   readonly activeTasks: number;
-  /** Below this balance the owner is told (`crossesLowBalance`). */
+  /** The low-balance threshold (`crossesLowBalance`). */
   readonly lowBalanceThreshold?: Credits | undefined;
-  /** Its creations without a panorama, on the latest day with any; `undefined`: there were none. */
+  /** Failed creations on the latest day with any; `undefined`: there were none. */
   readonly failures?: Failures | undefined;
 };
 
@@ -41,6 +41,8 @@ export const parseLowBalanceThreshold = (text: string): Result<Credits, InvalidR
     : err(invalidRequest("credits", { name: "integer", min: 1, max: THRESHOLD_MAX, actual: text }));
 };
 
-/** A notice is sent only when the balance crosses the threshold, not for every task below it. */
+/**
+ * True if the balance crosses the threshold, so that the owner gets one notice instead of one for every task below it.
+ */
 export const crossesLowBalance = (before: Credits, after: Credits, threshold: Credits): boolean =>
   before >= threshold && after < threshold;

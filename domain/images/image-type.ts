@@ -11,11 +11,14 @@ export const FILE_EXTENSIONS = {
 } as const satisfies Record<ImageType, string>;
 
 /**
- * Photos of phones have up to 108 megapixels. Decoders make them smaller line by line, so that the memory does not grow
- * with them.
+ * Maximum pixels of an upload. Photos of phones have up to 108 megapixels. Decoders reduce them line by line, so that
+ * the memory does not grow with them.
  */
 export const IMAGE_PIXELS_MAX = 120_000_000;
-/** Of progressive JPEGs, interlaced and damaged PNGs: decoding one takes up to 6 bytes of memory for each pixel. */
+/**
+ * Maximum pixels of progressive JPEGs, interlaced and damaged PNGs, whose decoding takes up to 6 bytes of memory per
+ * pixel.
+ */
 export const PROGRESSIVE_PIXELS_MAX = 40_000_000;
 
 /** Number of bytes from the start of a file that `imageTypeOf` needs. */

@@ -5,17 +5,20 @@ import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
 export type ObjectName = Brand<string, "ObjectName">;
 
 /**
- * `unguessable` as for a panorama. The store of reference images finds the name that the same bytes already have
- * (application/ports/stores/reference-store.ts), so that they have the same URL (specification, POST /images). A name
- * is never used again after its object is deleted.
+ * Name of a new reference image; `unguessable` as for a panorama. Equal bytes keep their stored name and URL
+ * (application/ports/stores/reference-store.ts; specification, POST /images). A name is never used again after its
+ * object is deleted.
  */
 export const referenceImageName = (unguessable: string, type: ImageType): ObjectName =>
   `references/${unguessable}.${FILE_EXTENSIONS[type]}` as ObjectName;
 
-/** Whether it is a reference image, and not of a panorama. */
+/** True for a reference image, false for an object of a panorama. */
 export const isReference = (name: ObjectName): boolean => name.startsWith("references/");
 
-/** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
+/**
+ * Name of a panorama. `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names
+ * do not collide.
+ */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
 
 /** The name of the thumbnail of a panorama. */
@@ -26,8 +29,8 @@ export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
 export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumbnail\.webp$/, ".jpg") as ObjectName;
 
 /**
- * Whether the URL is in a folder of the objects, according to `urlOf`, also with a query, a fragment or encoded
- * characters: no other spelling of its URL makes an image of this service pass for a foreign one.
+ * True if the URL is in a folder of the objects, according to `urlOf`, in any spelling: with a query, a fragment or
+ * encoded characters.
  */
 export const isInObjectFolder = (url: string, urlOf: (name: ObjectName) => string): boolean => {
   const { origin, pathname } = new URL(url);
@@ -45,7 +48,7 @@ const decoded = (path: string): string => {
   }
 };
 
-/** Returns `undefined` for text that cannot be the name of an object of this service. */
+/** Parses a name; `undefined` if no object of this service can have it. */
 export const parseObjectName = (text: string): ObjectName | undefined =>
   /^(references\/[0-9A-Za-z_-]{22,43}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(
     text,
@@ -53,6 +56,6 @@ export const parseObjectName = (text: string): ObjectName | undefined =>
     ? (text as ObjectName)
     : undefined;
 
-/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates a name from a constant. Throws if it is invalid; parse input instead. */
 export const objectName = (text: string): ObjectName =>
   valueOrThrow(parseObjectName(text), text, "the name of an object, such as references/….jpg or panoramas/….jpg");

@@ -1,48 +1,48 @@
 import type { PixelSize } from "./resolution.js";
 
-/** What was measured in the decoded result of a provider, to tell good models from bad ones. */
+/** Measured figures of the decoded result of a provider, to tell good models from bad ones. */
 export type ResultFigures = {
   /**
-   * How much more the left and the right edge differ from each other than neighbouring columns there do, in levels of 0
-   * to 255, where it is worst. 0 for an edge that cannot be seen in the viewer.
+   * Difference between the left and the right edge beyond that of neighbouring columns, at its worst place, in levels
+   * of 0 to 255. 0 for an edge that cannot be seen in the viewer.
    */
   readonly seam: number;
   /**
-   * The mean difference between the left and the right edge, divided by that of neighbouring columns anywhere in the
+   * Mean difference between the left and the right edge, divided by that of neighbouring columns anywhere in the
    * picture. About 1 for a picture that closes.
    */
   readonly seamRatio: number;
   /**
-   * The standard deviation of the colours in the first row (zenith) and in the last row (nadir), in levels of 0 to 255.
+   * Standard deviation of the colours in the first row (zenith) and in the last row (nadir), in levels of 0 to 255.
    * Each row is one point on the sphere, so 0 is ideal. Only measured: any correction would be visible.
    */
   readonly poleDeviation: { readonly zenith: number; readonly nadir: number };
-  /** The height of the horizon, from 0 at the top to 1; `undefined` if none is clear. 0.5 is ideal. */
+  /** Height of the horizon, from 0 at the top to 1; `undefined` if none is clear. 0.5 is ideal. */
   readonly horizon?: number | undefined;
   /**
-   * The direction of its brightest part with details, in degrees to the right of its middle and upwards; `undefined` if
-   * none is much better than the middle. Only viewers use it.
+   * Direction of the brightest part with details, in degrees right of the middle and upwards; `undefined` if the middle
+   * is nearly as good. Only viewers use it.
    */
   readonly view?: { readonly yaw: number; readonly pitch: number } | undefined;
 };
 
 /** A decoded result. */
 export type Picture = ResultFigures & {
-  /** Before it is resized. */
+  /** Size before resizing. */
   readonly nativeSize: PixelSize;
   /** All pixels have nearly the same colour. */
   readonly isFlat: boolean;
 };
 
-/** The largest figures of a usable result. A figure without a bound may be anything. */
+/** Maximum figures of a usable result. A figure without a bound may be anything. */
 export type ResultBounds = {
   readonly seamMax?: number | undefined;
   readonly seamRatioMax?: number | undefined;
-  /** Of either pole. */
+  /** Maximum for each pole. */
   readonly poleDeviationMax?: number | undefined;
 };
 
-/** Only the figures: what is stored with the task. */
+/** The stored part of a picture: only the figures. */
 export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Picture): ResultFigures => ({
   seam,
   seamRatio,
@@ -51,7 +51,7 @@ export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Pic
   view,
 });
 
-/** Why the customer should not pay for the picture, as a clause without a full stop; `undefined` if it is usable. */
+/** Reason why the picture is unusable and refunded, as a clause without a full stop; `undefined` if it is usable. */
 export const flawOf = (
   { isFlat, seam, seamRatio, poleDeviation: { zenith, nadir } }: Picture,
   { seamMax, seamRatioMax, poleDeviationMax }: ResultBounds,
@@ -68,15 +68,15 @@ export const flawOf = (
   return undefined;
 };
 
-/** Where a viewer of a panorama looks first, in degrees: `yaw` to the right of its middle, `pitch` upwards. */
+/** Initial view direction in degrees: `yaw` right of the middle, `pitch` upwards. */
 export type StartView = { readonly yaw: number; readonly pitch: number };
 
-/** For attributes and addresses, to a tenth of a degree. */
+/** The direction for attributes and addresses, to a tenth of a degree. */
 export const startViewText = ({ yaw, pitch }: StartView): string =>
   [yaw, pitch].map((degrees) => Number(degrees.toFixed(1))).join();
 
 /**
- * The URL of a generated image, as `new URL()` writes it: then it has no character that a database or a header rejects.
+ * Normalizes the URL of a generated image by `new URL()`, so that databases and headers accept all its characters.
  * `undefined` if it is not an http or https URL, which could not be downloaded or shown.
  */
 export const resultUrlOf = (text: string): string | undefined => {

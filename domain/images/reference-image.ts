@@ -5,31 +5,31 @@ import type { ObjectName } from "./object-name.js";
 import type { Prices } from "./resolution.js";
 
 /**
- * An uploaded reference image is `unused` until a creation of the account refers to it. It is `used` while a task that
- * is active or has succeeded refers to it. Unused images expire; a used one is deleted with its last task. A failed
- * task makes its images unused again, because it cost nothing.
+ * An uploaded reference image is `unused` until a creation of the account refers to it. It is `used` while an active or
+ * succeeded task refers to it. Unused images expire; a used one is deleted with its last task. A failed task makes its
+ * images unused again.
  */
 
-/** Maximum of unused bytes that an account may store: ten uploads of the largest size. */
+/** Maximum unused bytes of an account: ten uploads of the largest size. */
 export const UNUSED_REFERENCE_BYTES_MAX = 200 * 1024 * 1024;
 
-/** A smaller image counts as this many bytes, so that the maximum also limits their number. */
+/** Minimum counted bytes per image, so that the maximum also limits the number of small images. */
 const COUNTED_BYTES_MIN = 64 * 1024;
 
-/** What a file counts against the limit of the account: small files count as if they were larger. */
+/** Counted bytes of a file for the limit of the account. */
 export const countedBytes = (sizeBytes: number): number => Math.max(sizeBytes, COUNTED_BYTES_MIN);
 
-/** What decides whether an account may upload. */
+/** Input of `admitUpload`. */
 export type UploadStanding = {
   readonly credits: Credits;
   readonly hasPaidOrder: boolean;
-  /** Counted bytes of the images that the account has uploaded and not used. */
+  /** Counted bytes of the account's unused images. */
   readonly unusedBytes: number;
 };
 
 /**
- * Whether an account may upload: it has a paid order, or credits for the cheapest panorama. `addedBytes`: the counted
- * bytes that the upload would add; 0 asks whether the account may upload anything at all.
+ * Checks that an account may upload: it has a paid order, or credits for the cheapest panorama. `addedBytes`: counted
+ * bytes of the upload; 0 to check if the account may upload anything at all.
  */
 export const admitUpload = (
   { credits, hasPaidOrder, unusedBytes }: UploadStanding,
@@ -45,7 +45,10 @@ export const admitUpload = (
     : err(invalidRequest("files", { name: "unused_bytes_max", max: UNUSED_REFERENCE_BYTES_MAX, actual: unusedBytes }));
 };
 
-/** `references`: images of this service by the index of their URL in a creation request; `stored`: those that exist. */
+/**
+ * Refuses a request whose reference image is not stored. `references`: images of this service by the index of their
+ * URL; `stored`: existing images.
+ */
 export const requireStored = (
   references: ReadonlyMap<number, ObjectName>,
   stored: ReadonlySet<ObjectName>,

@@ -13,10 +13,10 @@ export type PixelSize = { readonly widthPixels: number; readonly heightPixels: n
 /** One of `RESOLUTIONS`. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/** What one panorama costs. */
+/** Cost of one panorama, by resolution. */
 export type Prices = Readonly<Record<Resolution, Credits>>;
 
-/** From small to large. */
+/** All resolutions, from small to large. */
 export const RESOLUTION_NAMES = ["1k", "2k", "4k"] as const satisfies readonly Resolution[];
 
 /** `1k: 1024 × 512 pixels.` and so on; with prices `1k: 1024 × 512 pixels, 4 credits.` */

@@ -13,13 +13,13 @@ import { type ObjectName, thumbnailNameOf } from "./object-name.js";
  * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt. `waitForStorage` stays `uploading`.
  *
  * `expired`: the provider's temporary URL stopped working before the image was stored.
- * `failed`: no attempts to fetch the image are left, or another attempt cannot help; an operator may retry.
+ * `failed`: no attempts are left, or another attempt cannot help; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
 /**
- * `imageName` is chosen before the first attempt, so that every attempt writes the same object. For the same reason
- * `nextName` is recorded first: the name that the stored files are being given, because others know the present one.
+ * `imageName`: chosen before the first attempt, so that every attempt writes the same object. `nextName`: target of a
+ * rename, recorded before it for the same reason.
  */
 type ImageCore = {
   readonly temporaryUrl: string;
@@ -56,16 +56,16 @@ export const isPermanent = (image: StoredImage): image is PermanentImage =>
 export const objectsOf = ({ imageName, nextName }: StoredImage): readonly ObjectName[] =>
   [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [name, thumbnailNameOf(name)]);
 
-/** The files have their next name, and none is left under the present one. */
+/** Completes a rename: the next name becomes the present one. */
 export const takeNextName = (image: PermanentImage): PermanentImage => {
   const { nextName, ...rest } = image;
   return nextName === undefined ? image : { ...rest, imageName: nextName };
 };
 
-/** Attempts to fetch one image, one after another, before its storage status becomes `failed`. */
+/** Maximum attempts to fetch an image before its storage status becomes `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 
-/** The image of a result that is to be stored. */
+/** The image of a result that must be stored. */
 export const uploading = (temporaryUrl: string, imageName: ObjectName): UploadingImage => ({
   status: "uploading",
   temporaryUrl,
@@ -95,7 +95,7 @@ export const failAttempt = (image: UploadingImage): UploadingImage | UnsavedImag
   return failedAttempts < KEEP_ATTEMPTS_MAX ? { ...image, failedAttempts } : giveUp(image);
 };
 
-/** The image was fetched, but the permanent storage is unavailable. This uses up no attempt: the source still works. */
+/** The permanent storage is unavailable. This uses up no attempt: the source still works. */
 export const waitForStorage = (image: UploadingImage): UploadingImage => ({ ...image, failedAttempts: 0 });
 
 const STORAGE_PAUSE_SECONDS_MAX = 600;
@@ -107,13 +107,13 @@ const STORAGE_PAUSE_SECONDS_MAX = 600;
 export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
   Math.min(STORAGE_PAUSE_SECONDS_MAX, Math.max(1, sinceSuccessSeconds + 1));
 
-/** Another attempt cannot help: the bytes are not the requested image, or cannot be downloaded from this URL. */
+/** Ends the attempts: the bytes are not the requested image, or cannot be downloaded from this URL. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
-/** The temporary URL has no image any more. */
+/** The temporary URL no longer has an image. */
 export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
-/** An operator has fixed the cause of the failure. Refused for an image that is not `failed`. */
+/** Retries storing, after an operator has fixed the cause. Refused for an image that is not `failed`. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>
   image.status === "failed"
     ? ok(uploading(image.temporaryUrl, image.imageName))

@@ -7,15 +7,15 @@ const MIB = 1024 * 1024;
 /** Limits of `POST /images`. */
 export type UploadLimits = {
   readonly filesMax: number;
-  /** The largest file. */
+  /** Maximum size of a file. */
   readonly fileBytesMax: number;
-  /** The most bytes of all files of one request. */
+  /** Maximum size of all files of one request. */
   readonly totalBytesMax: number;
-  /** The largest request body, with the parts around the files. */
+  /** Maximum size of the request body, with the parts around the files. */
   readonly requestBytesMax: number;
 };
 
-/** Those of the specification (Limits). */
+/** The limits of the specification (Limits). */
 export const UPLOAD_LIMITS: UploadLimits = {
   filesMax: 5,
   fileBytesMax: 10 * MIB,
@@ -33,7 +33,7 @@ export const admitRequestSize = (
 ): Result<void, InvalidRequest> =>
   bytes <= max ? ok(undefined) : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max }));
 
-/** Checked while the files arrive, so that an upload that breaks a limit is refused before all of it is read. */
+/** Checks the sizes while the files arrive, so that an upload that breaks a limit is refused early. */
 export const admitSizes = (
   sizes: UploadSizes,
   { filesMax, fileBytesMax, totalBytesMax }: UploadLimits,
@@ -51,8 +51,8 @@ export const requireFiles = (count: number, { filesMax: max }: UploadLimits): Re
   count > 0 ? ok(undefined) : refuse({ name: "files_required", max });
 
 /**
- * The type of one file by its first bytes, if this type is allowed and no other one is declared. Other names of a type
- * and types that fit any file declare nothing else.
+ * The type of a file by its first bytes, if it is allowed. The declared type must match, be another name of it, or fit
+ * any file.
  */
 export const admitType = (
   index: number,
@@ -67,14 +67,16 @@ export const admitType = (
     : refuse({ name: "declared_type", declared, actual: type }, index);
 };
 
-/** How browsers and libraries call these types, now or long ago. */
+/** Names of these types that browsers and libraries send, now or long ago. */
 const TYPE_NAMES: Readonly<Record<ImageType, RegExp>> = {
   "image/jpeg": /^(image|application)\/(x-)?(citrix-)?(p?jpe?g|jpe|jfif|pipeg)$/,
   "image/png": /^(image|application)\/(x-)?(citrix-)?png$/,
   "image/webp": /^(image|application)\/(x-)?webp$/,
 };
 
-/** What clients send that do not know the type, or that take the type of the request or of a text (RFC 7578, 4.4). */
+/**
+ * Types sent by clients that do not know the type, or that take the type of the request or of a text (RFC 7578, 4.4).
+ */
 const FITS_ANY_FILE =
   /\/octet-stream$|^text\/plain$|^multipart\/form-data$|^(application|image|binary)\/(x-)?(binary|unknown|(force-)?download)$/;
 

@@ -1,22 +1,22 @@
 import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 
-/** The white space around a prompt does not count. */
+/** Maximum length of a prompt, without white space around it. */
 export const PROMPT_CHARACTERS_MAX = 4000;
-/** The most reference images of one creation. */
+/** Maximum number of reference images of a creation. */
 export const IMAGE_URLS_MAX = 3;
 
-/** What a model keeps of a creation. Whatever is beyond it is refused, because a model drops it without a word. */
+/** Limits of a model. Requests beyond them are refused, because a model would ignore the rest silently. */
 export type Abilities = {
-  /** The fewest reference images that it needs: 1 for a model that makes nothing from text alone. */
+  /** Minimum number of reference images: 1 for a model that makes nothing from text alone. */
   readonly imagesMin: number;
-  /** The most reference images that it keeps, at most 3. */
+  /** Maximum number of reference images, at most 3. */
   readonly imagesMax: number;
-  /** The longest prompt, in characters, at most 4000. */
+  /** Maximum length of a prompt, in characters, at most 4000. */
   readonly promptCharactersMax: number;
 };
 
-/** What every creation request needs of a model that can make it. */
+/** The part of a creation request that is compared with the abilities. */
 type Wanted = { readonly imageUrls: readonly string[]; readonly prompt: string | undefined };
 
 /** Everything that the specification allows (Creation request). */
@@ -26,7 +26,7 @@ export const ALL_ABILITIES: Abilities = {
   promptCharactersMax: PROMPT_CHARACTERS_MAX,
 };
 
-/** Whether a model with these abilities can make the panorama. The error names the field that it cannot keep. */
+/** Checks that a model with these abilities can make the panorama. The error names the field beyond the limit. */
 export const admitAbilities = (
   { imagesMin, imagesMax, promptCharactersMax }: Abilities,
   { imageUrls, prompt = "" }: Wanted,
@@ -45,8 +45,8 @@ export const admitAbilities = (
 };
 
 /**
- * What at least one of several models can do, for clients to read. A request within it can still be too much for each
- * single one: 3 images with one model and 4000 characters with another.
+ * The combined abilities of several models, for clients. A request within them can still be too much for each single
+ * model: 3 images with one and 4000 characters with another.
  */
 export const abilitiesOfAny = ([first, ...others]: readonly [Abilities, ...Abilities[]]): Abilities =>
   others.reduce(

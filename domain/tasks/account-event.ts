@@ -10,10 +10,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The events of a task. */
 export type TaskEventType = Exclude<EventType, "credits.low">;
 
-/**
- * Something that an account is told by webhook and by stream. `number` counts the events of one account from 1 on,
- * without gaps, in the order in which they were committed.
- */
+/** An event for webhooks and streams. `number`: 1, 2, 3 … per account, without gaps, in the order of the commits. */
 export type AccountEvent = { readonly accountId: AccountId; readonly number: number; readonly at: Date } & (
   | { readonly type: TaskEventType; readonly taskId: TaskId }
   | { readonly type: "credits.low"; readonly remainingCredits: Credits }
@@ -27,8 +24,7 @@ export type NewEvent = AccountEvent extends infer Event
   : never;
 
 /**
- * The event that a transition of a task causes. Each task causes each type at most once. `now` is the time of an event
- * for which the task has none.
+ * The event of a transition. A task has each type at most once. `now`: the time of an event without a time in the task.
  */
 export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | undefined => {
   const { id: taskId, accountId } = next;
@@ -41,7 +37,7 @@ export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | und
   return isSaved ? { type: "panorama.saved", accountId, taskId, at: now } : undefined;
 };
 
-/** When the task ended. */
+/** The end time of a task. */
 export const endOf = (task: SucceededTask | FailedTask): Date =>
   task.state === "failed" ? task.failedAt : task.succeededAt;
 
@@ -54,7 +50,7 @@ const NUMBER_DIGITS = 10;
 export const eventIdOf = ({ accountId, number }: Pick<AccountEvent, "accountId" | "number">): string =>
   `evt_${accountId}_${number.toString().padStart(NUMBER_DIGITS, "0")}`;
 
-/** The number in an id of an event of this account; `undefined` for any other text. */
+/** Parses the event number in an id of an event of this account; `undefined` for any other text. */
 export const parseEventNumber = (text: string, accountId: AccountId): number | undefined => {
   const prefix = `evt_${accountId}_`;
   const digits = text.slice(prefix.length);

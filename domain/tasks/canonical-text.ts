@@ -2,9 +2,9 @@ import type { CreationRequest } from "./creation-request.js";
 import { sortedMetadata } from "./metadata.js";
 
 /**
- * Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference.
+ * The canonical text of a request: the order of keys and explicit defaults make no difference.
  *
- * It names the request of an idempotency key, so the text of a request must not change from one version to the next.
+ * It identifies the request of an idempotency key, so it must not change from one version to the next.
  */
 export const canonicalText = (request: CreationRequest, maxCredits?: number): string => {
   const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;

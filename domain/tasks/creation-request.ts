@@ -15,22 +15,22 @@ import {
 } from "./metadata.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION, type Visibility } from "./visibility.js";
 
-/** The customer's seed for the random numbers of a generation: an integer that every model accepts. */
+/** Maximum seed of a generation: every model accepts this integer. */
 export const SEED_MAX = 2 ** 31 - 1;
 
-/** Whether the value is a seed: a whole number from 0 to `SEED_MAX`. */
+/** True for a whole number from 0 to `SEED_MAX`. */
 const isSeed = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= SEED_MAX;
 
 // In a file that does not load zod.
 export { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX };
 
-/** The shortest prompt, in characters. */
+/** Minimum length of a prompt, in characters. */
 export const PROMPT_CHARACTERS_MIN = 3;
-/** The longest image URL, in characters. */
+/** Maximum length of an image URL, in characters. */
 export const IMAGE_URL_CHARACTERS_MAX = 2048;
 
-/** A creation request that keeps every rule of the specification (Creation request). Only the parser makes one. */
+/** A creation request that keeps every rule of the specification (Creation request). Only the parser creates one. */
 export type CreationRequest = Brand<Fields, "CreationRequest">;
 
 type Fields = {
@@ -40,7 +40,7 @@ type Fields = {
   /** 0 to 3 https URLs; with at least one, the panorama is made from images. */
   readonly imageUrls: readonly string[];
   readonly visibility: Visibility;
-  /** 0 to 2^31 - 1. Providers that cannot take one ignore it. */
+  /** 0 to 2^31 - 1. Providers without seeds ignore it. */
   readonly seed: number | undefined;
   readonly metadata: Metadata;
   /** Called when the task ends and when its image is saved. An https URL, or http at an origin of the operator. */
@@ -52,7 +52,7 @@ const isUrlOf =
   (text: string): boolean =>
     scheme.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
 
-/** A password in a URL would be stored, logged and sent to the provider. */
+/** False for a URL with user name or password, which would be stored, logged and sent to the provider. */
 const hasNoUserInfo = (text: string): boolean => {
   const { username, password } = new URL(text);
   return username === "" && password === "";
@@ -86,7 +86,7 @@ const httpsUrlSchema = (charactersMax: number, scheme = /^https:\/\//) =>
     )
     .meta({ format: "uri", pattern: "^https://", maxLength: charactersMax });
 
-/** The prompt without white space at its ends; empty if people see nothing of it. */
+/** The trimmed prompt; empty if nothing of it is visible. */
 const textOf = (prompt: string): string => (isBlank(prompt) ? "" : prompt.trim());
 
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
@@ -177,15 +177,15 @@ export const creationRequestSchema = z
   });
 
 /**
- * `maxCredits`: what the client allows the panorama to cost. It is not part of the panorama, so it is not stored. The
- * use case compares it with the price (application/panoramas/create-panorama.ts).
+ * `maxCredits`: the client's price limit. Not stored, because it is not part of the panorama. The use case compares it
+ * with the price (application/panoramas/create-panorama.ts).
  */
 export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
 
 /**
- * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule, or whose name
- * is nearly that of another one; other unknown fields are ignored. A `webhook_url` may be http and private at
- * `webhookPrivateOrigins`, as the URL of an endpoint may (domain/webhooks/webhook-endpoint.ts).
+ * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that is invalid or probably
+ * misspelled; other unknown fields are ignored. A `webhook_url` may be http and private at `webhookPrivateOrigins`, as
+ * the URL of an endpoint may (domain/webhooks/webhook-endpoint.ts).
  */
 export const parseCreation = (
   body: unknown,
@@ -216,7 +216,7 @@ export const parseCreation = (
 /** A body may have any number of unknown fields. */
 const UNKNOWN_COMPARED_MAX = 100;
 
-/** An unknown field that is nearly one of ours would be missing from the panorama, and nobody would notice. */
+/** Finds a probably misspelled field, which would otherwise be ignored silently. */
 const firstMisnamed = (body: unknown): InvalidRequest | undefined => {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   const ours = Object.keys(creationRequestSchema.shape);
@@ -228,14 +228,14 @@ const firstMisnamed = (body: unknown): InvalidRequest | undefined => {
   return undefined;
 };
 
-/** `null` for an optional field is the same as leaving it out: many languages send it for what is not set. */
+/** Removes `null` members: many languages send `null` for an omitted field. */
 const withoutNulls = (body: unknown): unknown => {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   if (!Object.values(body).includes(null)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || name === "resolution"));
 };
 
-/** Parses the body without what only its sender needs to know (`parseCreation`). */
+/** `parseCreation` without `maxCredits`. */
 export const parseCreationRequest = (body: unknown): Result<CreationRequest, InvalidRequest> =>
   parseCreation(body).map(({ request }) => request);
 

@@ -4,21 +4,21 @@ import type { Rate } from "../credits/rate-limit.js";
 import type { Failures } from "../credits/standing.js";
 import type { CreationRequest } from "./creation-request.js";
 
-/** The account had too many creations without a panorama today. `retryAfterSeconds`: until the day ends, in UTC. */
+/** The account had too many failed creations today. `retryAfterSeconds`: until the day ends, in UTC. */
 export type TooManyFailures = { readonly kind: "too_many_failures"; readonly retryAfterSeconds: number };
 
-/** So many minutes of a key's writes may all end without a panorama: more than an outage of a provider causes. */
+/** Minutes of a key's writes that may all fail in a day: more than an outage of a provider causes. */
 const MINUTES = 200;
-/** Four times the texts of most creations that fail. The longest ones have 48 kB. */
+/** Allowed bytes per failure: four times the texts of most failed creations. The longest ones have 48 kB. */
 const BYTES_OF_EACH = 16 * 1024;
 
-/** The most that one account may leave behind in a day. `writes`: the limit of an API key. */
+/** Maximum failures of an account per day. `writes`: the limit of an API key. */
 export const failuresMax = (writes: Rate): Omit<Failures, "day"> => {
   const count = MINUTES * writes.limit;
   return { count, bytes: count * BYTES_OF_EACH };
 };
 
-/** Whether the account may try again today. `failures`: of its latest day with any. */
+/** Checks that the account may try again today. `failures`: of its latest day with any. */
 export const admitAfterFailures = (
   failures: Failures | undefined,
   writes: Rate,
@@ -38,7 +38,7 @@ export const withFailure = (failures: Failures | undefined, request: CreationReq
   return { day, count: count + 1, bytes: bytes + bytesOf(request) };
 };
 
-/** The bytes of the texts that the customer chooses, in UTF-8. */
+/** Bytes of the texts that the customer chooses, in UTF-8. */
 export const bytesOf = ({ prompt = "", imageUrls, metadata, webhookUrl = "" }: CreationRequest): number => {
   const texts = [prompt, webhookUrl, ...imageUrls, ...Object.entries(metadata).flat()];
   return texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);

@@ -1,20 +1,20 @@
 import type { BrokenRule } from "../invalid-request.js";
 import { isStorable } from "../text.js";
 
-/** The customer's own data about a task, as pairs of key and value. A copy of what was sent: own properties only. */
+/** The customer's own data about a task, as pairs of key and value. Own properties only. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** The most pairs of a task. */
+/** Maximum number of pairs per task. */
 export const METADATA_PAIRS_MAX = 16;
-/** The longest key of a pair, in characters. */
+/** Maximum length of a key, in characters. */
 export const METADATA_KEY_CHARACTERS_MAX = 40;
-/** The longest value of a pair, in characters. */
+/** Maximum length of a value, in characters. */
 export const METADATA_VALUE_CHARACTERS_MAX = 500;
 
 /** No pairs. */
 export const NO_METADATA: Metadata = {};
 
-/** The first rule that a value breaks as metadata; `undefined` if it is valid. */
+/** The first rule of metadata that a value breaks; `undefined` if it is valid. */
 export const brokenMetadataRule = (value: unknown): BrokenRule | undefined => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { name: "type", expected: "object", actual: value };
@@ -35,7 +35,7 @@ export const brokenMetadataRule = (value: unknown): BrokenRule | undefined => {
   return undefined;
 };
 
-/** In one order, whatever the order in which the pairs were sent or stored. */
+/** The pairs in the order of their keys. */
 export const sortedMetadata = (metadata: Metadata): Metadata =>
   Object.fromEntries(
     Object.keys(metadata)
@@ -43,5 +43,5 @@ export const sortedMetadata = (metadata: Metadata): Metadata =>
       .map((key) => [key, metadata[key] as string]),
   );
 
-/** Code points, as in a prompt. */
+/** Number of code points, as in a prompt. */
 const characters = (text: string): number => [...text].length;

@@ -1,10 +1,10 @@
 import type { ApiKeyId } from "../accounts/api-key.js";
 import type { Brand } from "../ids.js";
 
-/** Who has deleted a panorama: its owner with a key or on the pages, or an operator with the account. */
+/** Who deleted a panorama: its owner with a key or on the web pages, or an operator with the account. */
 export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy">;
 
-/** Its owner, by a request with this key. */
+/** The owner, by a request with this key. */
 export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedBy;
 
 /**
@@ -12,7 +12,7 @@ export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedB
  *
  *   visible ──hide──▶ hidden ──show──▶ visible
  *
- * Visible, it has the visibility that its owner chose. Hidden it is `private`, and its owner cannot change that. `by`:
- * who has hidden it.
+ * Visible: the owner's visibility applies. Hidden: it is `private`, and the owner cannot publish it. `by`: name of the
+ * operator.
  */
 export type Hiding = { readonly at: Date; readonly reason: string; readonly by?: string | undefined };

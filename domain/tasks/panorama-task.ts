@@ -45,7 +45,7 @@ const REASONS_DESCRIPTION =
   "provider_failed: the image generator has not accepted the panorama, or failed to make it. provider_unavailable: it " +
   "did not answer, or does not work. provider_timeout: it did not finish in time. unusable_result: what it made is no usable panorama.";
 
-/** Why a task has failed. */
+/** Reason of a failed task. */
 export const taskErrorSchema = z
   .object({
     code: z.literal("generation_failed"),
@@ -65,7 +65,7 @@ export const taskErrorSchema = z
 
 const time = (description: string) => z.iso.datetime().meta({ format: "date-time", description });
 
-/** What a task was created with, beyond the specification. Members that were not given are omitted. */
+/** Creation parameters of a task, beyond the specification. Omitted if not given. */
 export const creationFields = {
   created_at: time("RFC 3339, in UTC."),
   resolution: z.enum(RESOLUTION_NAMES).meta({ description: resolutionsDescription() }),
@@ -107,5 +107,5 @@ export const panoramaTaskSchema = z
   })
   .meta({ id: "PanoramaTask" });
 
-/** A task as accounts are told of it: by REST, in events and webhooks, and by the client. */
+/** A task as clients see it: in REST, events, webhooks, and the client. */
 export type ToldTask = z.infer<typeof panoramaTaskSchema>;

@@ -1,22 +1,25 @@
-/** The characters of a search that count, before and after it is normalized. The rest is ignored. */
+/** Maximum length of a search, before and after it is normalized. The rest is ignored. */
 export const SEARCH_CHARACTERS_MAX = 100;
 
 /**
- * The characters of a prompt that a search finds, before and after it is normalized: all that a creation may have.
- * Earlier versions stored longer prompts.
+ * Maximum length of the searchable part of a prompt, before and after it is normalized: the longest prompt. Earlier
+ * versions stored longer ones.
  */
 export const SEARCHED_CHARACTERS_MAX = 4000;
 
-/** The words of a search that count. Each costs an index a list of prompts. */
+/** Maximum words of a search. Each costs an index a list of prompts. */
 const SEARCH_WORDS_MAX = 12;
 
-/** Accents, vowel points and the like, but not the vowels of scripts such as Devanagari; and invisible characters. */
+/**
+ * Ignored characters: accents, vowel points and the like, but not the vowels of scripts such as Devanagari; and
+ * invisible characters.
+ */
 const IGNORED = /(?=\p{M})[\p{Diacritic}\p{Script=Inherited}]|\p{Default_Ignorable_Code_Point}/gu;
 
-/** Symbols such as emoji count as words. */
+/** Characters between words. Symbols such as emoji count as words. */
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{So}]+/u;
 
-/** Between words of these scripts there is no space, so a word may begin at each character. */
+/** Scripts without spaces between words: a word may begin at each character. */
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{So}]/u;
 
@@ -26,7 +29,7 @@ const PIECE_CHARACTERS = 4;
 /** Characters that are normalized together. */
 const SLICE_CHARACTERS = 64;
 
-/** The first characters. A character is a code point, never half of one. */
+/** The first `max` characters. A character is a code point, never half of one. */
 const firstCharacters = (text: string, max: number): string =>
   text.length <= max
     ? text
@@ -52,8 +55,8 @@ const decomposed = (text: string, max: number): string => {
 };
 
 /**
- * A text as it is searched: without case, diacritics and variants of letters, with one space between words, and at most
- * `max` characters. Takes any text; a normalized one stays as it is.
+ * Normalizes a text for the search: without case, diacritics and variants of letters, with one space between words, at
+ * most `max` characters. A normalized text stays as it is.
  */
 export const normalizedText = (text: string, max: number): string => {
   const words = decomposed(text, max)
@@ -71,7 +74,7 @@ const wordsOf = (text: string, max: number): readonly string[] => {
   return normalized === "" ? [] : normalized.split(" ");
 };
 
-/** `step`: how far apart pieces begin that are inside the word. */
+/** `step`: distance between the beginnings of pieces inside a word. */
 const piecesOf = (characters: readonly string[], step: number): readonly string[] => {
   const last = Math.max(0, characters.length - PIECE_CHARACTERS);
   const pieces: string[] = [];
@@ -85,8 +88,8 @@ const piecesOf = (characters: readonly string[], step: number): readonly string[
 };
 
 /**
- * What a search compares: each must be the beginning of one of the `indexedWords` of a prompt. Empty for a text of
- * spaces and punctuation. Takes any text.
+ * The terms of a search: each must be a prefix of one of the `indexedWords` of a prompt. Empty for a text of spaces and
+ * punctuation.
  */
 export const searchWords = (search: string): readonly string[] => {
   const wanted = wordsOf(search, SEARCH_CHARACTERS_MAX).flatMap((word) => {
@@ -94,15 +97,15 @@ export const searchWords = (search: string): readonly string[] => {
     return WITHOUT_SPACES.test(characters[0] ?? "") ? piecesOf(characters, PIECE_CHARACTERS) : [word];
   });
   const distinct = [...new Set(wanted)];
-  // The beginning of another word of the search is found with it.
+  // A prefix of another word of the search is found with that word.
   return distinct
     .filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)))
     .slice(0, SEARCH_WORDS_MAX);
 };
 
 /**
- * What an index stores of a prompt: its words, and the pieces of words without spaces between them. Each occurs once.
- * Together they have at most five times as many characters as a prompt may have.
+ * The index terms of a prompt, each once: its words, and the pieces of words without spaces between them. Together they
+ * have at most five times the maximum length of a prompt.
  */
 export const indexedWords = (prompt: string): readonly string[] => {
   const words = new Set<string>();
@@ -114,7 +117,7 @@ export const indexedWords = (prompt: string): readonly string[] => {
   return [...words];
 };
 
-/** Whether a search finds the prompt. */
+/** True if a search finds the prompt. */
 export const isFoundBy = (words: readonly string[], prompt: string): boolean => {
   const indexed = indexedWords(prompt);
   return words.every((word) => indexed.some((one) => one.startsWith(word)));

@@ -1,50 +1,52 @@
 import type { CreationRequest } from "./creation-request.js";
 import { type QueuedTask, type SubmittingTask, start } from "./task.js";
 
-/** More tasks that wait before one are not counted. */
+/** Maximum number of counted tasks ahead. */
 export const AHEAD_MAX = 100;
 
-/** Where a provider runs generations: the provider itself, or one of its servers. Each place has its own limit. */
+/**
+ * A place where a provider runs generations: the provider itself, or one of its servers. Each place has its own limit.
+ */
 export type ProviderPlace = {
   /** Unique among the places of the provider. */
   readonly name: string;
   /** Maximum number of concurrent generations; `undefined` means no limit. */
   readonly concurrencyMax: number | undefined;
-  /** Whether it can make what the request asks for. */
+  /** True if the request is within the abilities of this place. */
   canMake(request: CreationRequest): boolean;
 };
 
 /**
- * The queue in front of a provider that runs a limited number of generations at once, or has no room at the moment:
- * round robin over accounts.
+ * The queue in front of a provider that runs a limited number of generations at once, or is busy: round robin over
+ * accounts.
  *
- * The queue is served in numbered rounds. Each round starts one task of every waiting account. A task's turn is the
- * number of the round in which it starts. A new task of an account without waiting tasks joins the current round.
- * Within a round the oldest task starts first. A task that was sent and returns keeps its turn, so that it is at the
- * head of the queue. A task whose places are all full is passed by tasks for other places, and keeps its turn, too.
+ * The queue is served in numbered rounds. Each round starts one task of every waiting account, the oldest first. The
+ * turn of a task is the number of its round. A new task of an account without waiting tasks joins the current round. A
+ * task that was sent and returns keeps its turn, so it is at the head of the queue. A task also keeps its turn while
+ * tasks for other places pass it, because its own places are full.
  */
 export type Queue = {
   /**
-   * Number of tasks that hold a slot, by the name of their place: those that are `submitting` or `submitted`. Tasks
-   * that were opened without a place are under `undefined`, and count at the first place.
+   * Number of `submitting` and `submitted` tasks, which hold a slot, by the name of their place. Tasks that were opened
+   * without a place are under `undefined`, and count at the first place.
    */
   readonly running: ReadonlyMap<string | undefined, number>;
   /** Number of waiting tasks. */
   readonly waiting: number;
-  /** The current round: the highest turn of the tasks that were started, from 1 on. */
+  /** The current round, from 1: the highest turn of the started tasks. */
   readonly round: number;
 };
 
-/** No provider's wish for a pause keeps a task in the queue for longer. */
+/** Maximum pause that a provider can ask for. */
 export const START_PAUSE_MILLISECONDS_MAX = 60_000;
 
-/** A task that must wait for longer does so because the clock was set back. */
+/** Latest plausible start after a pause; a later one was written before the clock was set back. */
 export const longestPauseFrom = (now: Date): Date => new Date(now.getTime() + START_PAUSE_MILLISECONDS_MAX);
 
-/** Where a new task that must wait stands in the queue. */
+/** Position of a new task in the queue. */
 export type QueuePosition = {
   readonly turn: number;
-  /** Number of waiting tasks that start before it, as far as they are known now. */
+  /** Number of waiting tasks that start before it, by what is known now. */
   readonly ahead: number;
   /** Number of all waiting tasks. */
   readonly waiting: number;
@@ -58,8 +60,8 @@ export const freeSlots = ({ running }: Pick<Queue, "running">, places: readonly 
   });
 
 /**
- * The place where a new task starts: the first of these places with a free slot. `undefined` if the task must wait:
- * while any task waits, a new one may not take a free slot.
+ * First place with a free slot for a new task; `undefined` if none is free or other tasks wait: a new task may not pass
+ * them.
  */
 export const placeOfNewTask = (queue: Queue, places: readonly ProviderPlace[]): ProviderPlace | undefined => {
   if (queue.waiting > 0) return undefined;
@@ -71,9 +73,9 @@ export const placeOfNewTask = (queue: Queue, places: readonly ProviderPlace[]): 
 export const nextTurn = ({ round }: Pick<Queue, "round">, lastTurn: number): number => Math.max(round, lastTurn + 1);
 
 /**
- * The turns after a task without a turn has returned to the queue: its own, then those of the newer waiting tasks of
- * its account, which had `newerTurns`, oldest task first. It takes the first of these turns, and each newer task takes
- * the one of the next, so that the account has as many turns as tasks and its oldest task starts first.
+ * The turns after a task without a turn has returned to the queue: its own, then those of its account's newer waiting
+ * tasks, oldest first. The returned task takes the first of `newerTurns`, each newer task the next one, and the last a
+ * new turn. So the account has as many turns as tasks, and its oldest task starts first.
  */
 export const turnsAfterReturn = (
   queue: Pick<Queue, "round">,
@@ -82,9 +84,9 @@ export const turnsAfterReturn = (
 ): readonly number[] => [...newerTurns, nextTurn(queue, lastTurn)].sort((a, b) => a - b);
 
 /**
- * A waiting task has ended without having started, so its turn is given back: each newer waiting task of its account
- * takes the turn before its own, and the next new one takes the last of these turns. `newerTurns` are those of the
- * waiting tasks of the account with a later turn, in their order. `lastTurn` is the account's latest turn afterwards.
+ * The turns after a waiting task has ended without a start: each newer waiting task of its account takes the turn
+ * before its own. `newerTurns`: the later turns of the account's waiting tasks, in order. `lastTurn`: the account's
+ * latest turn afterwards; it is free for the next new task.
  */
 export const turnsAfterEnd = (
   turn: number,
@@ -103,20 +105,17 @@ export const slotsOf = (places: readonly ProviderPlace[]): number | undefined =>
   return Number.isFinite(sum) ? sum : undefined;
 };
 
-/** What is known about how fast the queue is served; `undefined` if it is not known or there is no limit. */
+/** The known speed of the queue. `undefined` members are unknown or have no limit. */
 export type QueuePace = {
   /** Slots of all places of the provider. */
   readonly concurrencyMax: number | undefined;
-  /** How long generations have taken lately. */
+  /** Average time of recent generations. */
   readonly generationMilliseconds: number | undefined;
   /** Maximum number of calls to the provider; each start is one. */
   readonly callsPerSecond: number | undefined;
 };
 
-/**
- * The shortest time that a task waits behind `ahead` others, by what is known. 0 if nothing is known, and when the
- * others all find a slot at once.
- */
+/** Lower bound of the wait behind `ahead` tasks; 0 if unknown, or if all of them find a slot at once. */
 export const shortestWaitMilliseconds = (
   ahead: number,
   { concurrencyMax, generationMilliseconds, callsPerSecond }: QueuePace,
@@ -131,8 +130,8 @@ export const shortestWaitMilliseconds = (
 };
 
 /**
- * Roughly how long a task takes behind `ahead` others until its end, if they all take as long as generations lately.
- * The slots become free one after the other at an even pace. `undefined` if there is no slot, or nothing is known.
+ * Estimated time until the end of a task behind `ahead` others, by the average time of recent generations. The slots
+ * become free one after the other at an even pace. `undefined` if there is no slot, or no average.
  */
 export const estimatedMilliseconds = (
   ahead: number,
@@ -145,8 +144,8 @@ export const estimatedMilliseconds = (
 };
 
 /**
- * The tasks that start now, and the queue's round afterwards. `hasRoom`: tasks further back in the queue could start,
- * too, because a place has a free slot that none of the given tasks can use.
+ * The started tasks, and the queue's round afterwards. `hasRoom`: a slot is free that none of the given tasks can use,
+ * so tasks further back could start.
  */
 export type StartedTasks = {
   readonly tasks: readonly SubmittingTask[];
@@ -156,9 +155,8 @@ export type StartedTasks = {
 
 /**
  * Starts queued tasks in the given order, at most `limit`, each at the first place that can make it and has a free
- * slot. A task without such a place goes on waiting, and does not stop those behind it: when one of its places has a
- * free slot, it is before all tasks with a later turn. `next` are the tasks at the head of the queue: ordered by turn,
- * within a turn by id. `places` are those that take tasks now.
+ * slot. Skips a task without such a place: it keeps its turn, so it is first when its place is free. `next`: the head
+ * of the queue, ordered by turn, within a turn by id. `places`: the places that accept tasks now.
  */
 export const startNextTasks = (
   queue: Queue,

@@ -14,7 +14,7 @@ export type TaskFilter = {
   readonly metadata?: Metadata;
 };
 
-/** Whether the task matches every member of the filter. */
+/** True if the task matches every member of the filter. */
 export const matchesFilter = (task: Task, filter: TaskFilter): boolean => {
   const { status, visibility, createdAfter, createdBefore, metadata = {} } = filter;
   return (
@@ -26,7 +26,7 @@ export const matchesFilter = (task: Task, filter: TaskFilter): boolean => {
   );
 };
 
-/** Filters with the same meaning have the same text; `undefined` for a filter that every task matches. */
+/** The canonical text of a filter: equal for filters with the same meaning; `undefined` if every task matches. */
 export const filterText = (filter: TaskFilter): string | undefined => {
   const { status, visibility, createdAfter, createdBefore, metadata = {} } = filter;
   const hasMetadata = Object.keys(metadata).length > 0;

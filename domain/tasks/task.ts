@@ -32,14 +32,15 @@ import type { Slug } from "./slug.js";
  *   queued ──start──▶ submitting ──submit──▶ submitted ──finish──▶ generated ──succeed──▶ succeeded
  *      └──────fail────────┴─────────fail─────────┴───────fail──────────┴────────fail───▶ failed
  *
- * `queued`: credits are held and no generation was started; the task waits for room at the provider (queue.ts).
+ * `queued`: credits are held and no generation was started; the task waits for a free slot of the provider (queue.ts).
  * `submitting`: the provider is asked, and its answer is not recorded yet.
  * `submitted`: the upstream task id is recorded.
- * `generated`: the provider has a result; whether it is a usable picture is not known yet (picture.ts).
+ * `generated`: the provider has a result, which is not checked yet (picture.ts).
  *
  * The client sees all four as `processing`. A task returns to the queue only if certainly nothing was started for it.
- * Each return increments `submissions`; all other states are entered once. So `state` and `submissions` together
- * distinguish two versions of a task. Each submission is sent once, by the caller that made the task `submitting`.
+ * Each return increments `submissions`. A task enters `queued` and `submitting` at most once per submission, every
+ * other state once. So `state` and `submissions` together identify a version of a task. Only the caller that made the
+ * task `submitting` may send it.
  */
 export type Task = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
@@ -63,53 +64,55 @@ type TaskCore = {
   readonly reservedAt: Date;
   /** The W3C trace context of its creation. */
   readonly traceparent?: string | undefined;
-  /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
+  /** The operator's reason for hiding the panorama (out-of-sight.ts); `undefined`: its visibility applies. */
   readonly hiddenReason?: string | undefined;
 };
 /**
- * What makes or has made it: the place of the provider whose slot it holds or has held (queue.ts), such as
- * `fal:seedream-4.5`. `undefined` if none was recorded.
+ * The provider place that generates the task, whose slot it holds or has held (queue.ts), such as `fal:seedream-4.5`.
+ * `undefined`: not recorded.
  */
 type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
-/** What was measured in its result; `undefined` if none was decoded. */
+/** Measured figures of the result; `undefined` until it is decoded. */
 type Measured = { readonly figures?: ResultFigures | undefined };
 
-/** The owner wants the task canceled. `refusedAt`: when the provider was asked and did not stop the generation. */
+/**
+ * The owner's request to cancel a task. `refusedAt`: time at which the provider last declined to stop the generation.
+ */
 export type CancelWish = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
-/** What may still be canceled remembers the wish, so that whoever works on the task carries it out. */
+/** A task that stores the owner's request to cancel: the worker that holds the lease carries it out. */
 type Cancelable = { readonly cancelWish?: CancelWish | undefined };
 
-/** Waits for a slot of the provider. */
+/** A task that waits for a slot of the provider. */
 export type QueuedTask = TaskCore &
   Cancelable & {
     readonly state: "queued";
     readonly reservation: HeldReservation;
     /** The round of the queue in which it starts (queue.ts). */
     readonly turn: number;
-    /** How many submissions have ended before, each without starting a generation. */
+    /** Number of earlier submissions. None of them started a generation. */
     readonly submissions: number;
   };
-/** Holds credits and a slot; the provider has not confirmed it. */
+/** A task that holds credits and a slot; the provider has not confirmed it. */
 export type SubmittingTask = TaskCore &
   Cancelable &
   Placed & {
     readonly state: "submitting";
     readonly reservation: HeldReservation;
-    /** Its turn if it was `queued` before. Then its creation request has been answered already. */
+    /** Its turn in the queue. `undefined`: never queued, so its creation request still waits for the answer. */
     readonly turn: number | undefined;
-    /** How many submissions have ended before this one. */
+    /** Number of earlier submissions. None of them started a generation. */
     readonly submissions: number;
   };
-/** The provider works on it. */
+/** A task that the provider works on. */
 export type SubmittedTask = TaskCore &
   Accepted &
   Cancelable & { readonly state: "submitted"; readonly reservation: HeldReservation };
-/** The provider has a result, which is not checked yet. */
+/** A task with a result at the provider, which is not checked yet. */
 export type GeneratedTask = TaskCore &
   Accepted &
   Measured & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
-/** Has a usable picture; its credits are spent. */
+/** A task with a usable picture; its credits are spent. */
 export type SucceededTask = TaskCore &
   Accepted &
   Measured & {
@@ -117,15 +120,15 @@ export type SucceededTask = TaskCore &
     readonly reservation: CapturedReservation;
     readonly succeededAt: Date;
     readonly image: StoredImage;
-    /** The size of the provider's result. */
+    /** Size of the provider's result. */
     readonly nativeSize: PixelSize;
   };
 /**
- * Which reference image a failure is about, counted from 0, and what is wrong with it: a clause for the customer, such
- * as "its host answered with status 404". `undefined`: that is not known.
+ * The reference image that caused a failure: its index from 0, and a clause for the customer, such as "its host
+ * answered with status 404". Both `undefined` if unknown.
  */
 export type ImageFault = { readonly imageIndex?: number | undefined; readonly imageProblem?: string | undefined };
-/** Has no picture; its credits were refunded. */
+/** A task without a picture; its credits were refunded. */
 export type FailedTask = TaskCore &
   Placed &
   ImageFault &
@@ -134,7 +137,7 @@ export type FailedTask = TaskCore &
     readonly reservation: RefundedReservation;
     readonly failedAt: Date;
     readonly reason: FailureReason;
-    /** What the provider or this service said about it, for operators. */
+    /** Detail for operators, from the provider or from this service. */
     readonly detail?: string | undefined;
   };
 
@@ -142,15 +145,14 @@ export type FailedTask = TaskCore &
 export type ActiveTask = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask;
 
 /**
- * Why a task failed.
+ * Reasons of a failed task.
  *
- * Before the provider accepted it: `never_started` (it waited too long in the queue), `refused`, `submission_unknown`
- * (no clear answer), `never_submitted` (no answer was recorded before the deadline).
+ * Before the provider accepted it: `never_started` (waited too long in the queue), `refused`, `submission_unknown` (no
+ * clear answer), `never_submitted` (no answer was recorded before the deadline).
  * Afterwards: `generation_failed`, `unusable_result` (not a usable picture), `deadline_passed`.
- *
  * Before or afterwards: `content_refused` (by the provider's content rules), `reference_unreachable` (a reference image
  * could not be read from its URL), `reference_unusable` (the provider could not use a reference image),
- * `provider_unavailable` (it does not work, and nothing was made), `canceled` (by its owner).
+ * `provider_unavailable` (an outage without a result), `canceled` (by the owner).
  */
 export const FAILURE_REASONS = [
   "never_started",
@@ -170,59 +172,57 @@ export const FAILURE_REASONS = [
 /** One of `FAILURE_REASONS`. */
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Counts against the account's concurrency limit (specification, Task `status`). */
+/** True if the task counts for the account's concurrency limit (specification, Task `status`). */
 export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "submitting" || task.state === "submitted" || task.state === "generated";
 
-/**
- * Whether the task may still end without a cost: it waits in the queue, its submission is not answered yet, or a
- * generation is running that the provider may be able to stop. A `generated` one has its result.
- */
+/** True if a cancel may still avoid the charge. A `generated` task already has a result. */
 export const isCancelable = (task: Task): task is QueuedTask | SubmittingTask | SubmittedTask =>
   task.state === "queued" || task.state === "submitting" || task.state === "submitted";
 
-/** How long the provider is not asked again to stop a generation after it did not. */
+/** Pause before the provider is asked again to stop a generation. */
 export const CANCEL_REFUSAL_REMEMBERED_MILLISECONDS = 60_000;
 
-/** Whether the owner wants the task canceled, and the provider was not asked since. */
+/** True if the owner has requested a cancel and the provider has not declined it since. */
 export const wantsCancel = ({ cancelWish }: Cancelable): boolean =>
   cancelWish !== undefined && cancelWish.refusedAt === undefined;
 
 /**
- * Whether the provider has lately not stopped the generation. A time in the future is one of a clock that was set back.
+ * True for a minute after the provider declined to stop the generation. A later time was written before the clock was
+ * set back.
  */
 export const isCancelRefused = ({ cancelWish }: Cancelable, now: Date): boolean =>
   cancelWish?.refusedAt !== undefined &&
   Math.abs(now.getTime() - cancelWish.refusedAt.getTime()) < CANCEL_REFUSAL_REMEMBERED_MILLISECONDS;
 
-/** The owner wants the task canceled. */
+/** Records the owner's request to cancel. */
 export const wantCancel = <T extends SubmittingTask | SubmittedTask>(task: T, now: Date): T => ({
   ...task,
   cancelWish: { wantedAt: now },
 });
 
-/** The provider was asked, and did not stop the generation. */
+/** Records that the provider declined to stop the generation. */
 export const refuseCancel = (task: SubmittedTask, now: Date): SubmittedTask => ({
   ...task,
   cancelWish: { wantedAt: task.cancelWish?.wantedAt ?? now, refusedAt: now },
 });
 
-/** Whether the task is still being generated, or its image still being stored. */
+/** True while the task is generated or its image is stored. */
 export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
 
 /**
- * Whether the creation request is answered with an error instead of the task. The idempotency key of such a creation
- * can be used again.
+ * True for a transition after which the creation request gets an error instead of the task. Its idempotency key is then
+ * free again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
   before.state === "submitting" && before.turn === undefined && next.state === "failed";
 
-/** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
+/** True if the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
   task.state === "succeeded" && task.request.visibility === "public" && isPermanent(task.image);
 
-/** Where viewers look first: at the best part of the picture. `undefined`: at its middle. */
+/** Initial view direction: the best part of the picture. `undefined`: its middle. */
 export const startViewOf = ({ figures }: SucceededTask): StartView | undefined => figures?.view;
 
 /** The `status` that the client sees (specification, Panorama task). */
@@ -230,8 +230,8 @@ export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
   isActive(task) ? "processing" : task.state;
 
 /**
- * A new task, and the standing of its account with this task included. `lowBalance`: with this task, the balance has
- * fallen below the account's threshold.
+ * A new task, and the standing of its account with this task included. `lowBalance`: set if this task has made the
+ * balance fall below the account's threshold.
  */
 export type OpenedTask = {
   readonly task: QueuedTask | SubmittingTask;
@@ -239,10 +239,10 @@ export type OpenedTask = {
   readonly lowBalance?: LowBalance | undefined;
 };
 
-/** The budgets of the key that creates a task, and what it has spent. */
+/** Budgets and spending of the key that creates a task. */
 export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
 
-/** Why no task is opened. Nothing is charged. */
+/** Reasons why no task is opened. Nothing is charged. */
 export type OpeningRefusal =
   | AccountSuspended
   | InsufficientCredits
@@ -253,27 +253,27 @@ export type OpeningRefusal =
 /** A task before it is opened. */
 export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId" | "traceparent">>;
 
-/** What decides about a task that is opened, besides the standing of its account. */
+/** Terms of a new task besides the standing of its account. */
 export type OpeningTerms = {
   /** The price and the limits. */
   readonly policy: {
     readonly prices: Prices;
     readonly activeMax: number;
     readonly rates: { readonly write: Rate };
-    /** Whether an open dispute refuses it. Absent: no. */
+    /** If true, accounts with an open dispute cannot create. Default: false. */
     readonly suspendOnDispute?: boolean | undefined;
   };
   readonly now: Date;
-  /** With a turn the task is `queued`; without one it is `submitting`, to be submitted now. */
+  /** Turn in the queue. `undefined`: the task does not wait, and becomes `submitting`. */
   readonly turn?: number | undefined;
-  /** The place of the provider whose slot a `submitting` task holds. */
+  /** The provider place whose slot a `submitting` task holds. */
   readonly place?: string | undefined;
   readonly budget?: BudgetState | undefined;
 };
 
 /**
- * Opens a task if the account's standing and the key's budget allow it. Checks first whether the account is suspended,
- * then the credits, today's failures and the active tasks, in the order that the specification demands.
+ * Opens a task if the account and the key's budget allow it. Checks in this order, as the specification demands:
+ * suspension, open disputes, debt, credits, the key's budget, today's failures, active tasks.
  */
 export const openTask = (
   standing: Standing,
@@ -302,10 +302,10 @@ export const openTask = (
   );
 };
 
-/** This place of the provider has room for the task. */
+/** Begins a submission at `place`, where the task takes a slot. */
 export const start = (task: QueuedTask, place: string): SubmittingTask => ({ ...task, state: "submitting", place });
 
-/** The submission has certainly started nothing, because the provider has no room now. The task waits for its turn. */
+/** Returns the task to the queue. Only allowed if the provider certainly started nothing. */
 export const requeue = ({ place: _, ...task }: SubmittingTask, turn: number): QueuedTask => ({
   ...task,
   state: "queued",
@@ -325,7 +325,7 @@ export const submit = (
   upstreamTaskId,
 });
 
-/** The clock was set back after the submission: the age of the task counts from `now`, so that its deadline is near. */
+/** Restarts the age of the task at `now`, and so its deadline: the clock was set back after the submission. */
 export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
   ...task,
   submittedAt: now,
@@ -338,7 +338,7 @@ export const finish = ({ cancelWish: _, ...task }: SubmittedTask, temporaryUrl: 
   temporaryUrl,
 });
 
-/** The result was decoded. */
+/** Adds the figures of the decoded result. */
 export const withFigures = (task: GeneratedTask, figures: ResultFigures): GeneratedTask => ({ ...task, figures });
 
 /** The result is a usable picture of `nativeSize`; the held credits are spent. */
@@ -356,10 +356,10 @@ export const succeed = (
   nativeSize,
 });
 
-/** What makes or has made the task; `undefined` for a queued one, and if none was recorded. */
+/** The provider place of the task; `undefined` while queued, or if not recorded. */
 export const placeOf = (task: Task): string | undefined => ("place" in task ? task.place : undefined);
 
-/** There will be no image; the held credits return to the account. */
+/** Ends the task without an image; the held credits return to the account. */
 export const fail = (
   task: ActiveTask,
   reason: FailureReason,
@@ -385,21 +385,19 @@ export const fail = (
   };
 };
 
-/** The texts of a task without a picture are kept for so long after it failed or was deleted. */
+/** Retention of the texts of a task without a picture, after it failed or was deleted. */
 export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * Without prompt, image URLs and metadata: the task has no picture, so that only its credits and end matter any more.
- */
+/** Removes prompt, image URLs and metadata of a task without a picture. */
 export const withoutTexts = (task: Task): Task => {
   const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };
-  // No such request is accepted, but it is how the request of an erased task is read.
+  // A new request must have a prompt or images. Stores return the request of an erased task in this form.
   return { ...task, request: request as unknown as CreationRequest };
 };
 
 /** Replaces the image after a transition of its own state machine (storage-status.ts). */
 export const withImage = (task: SucceededTask, image: StoredImage): SucceededTask => ({ ...task, image });
 
-/** The image of the task got another name. */
+/** True if the image of the task got another name. */
 export const isRenamed = (before: Task, next: Task): boolean =>
   before.state === "succeeded" && next.state === "succeeded" && before.image.imageName !== next.image.imageName;

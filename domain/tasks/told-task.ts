@@ -1,10 +1,10 @@
 import { type ObjectName, panoramaName } from "../images/object-name.js";
 import type { FailedTask, FailureReason, SucceededTask, statusOf } from "./task.js";
 
-/** The status of a task, as clients are told. */
+/** The public statuses of a task. */
 export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const satisfies ReturnType<typeof statusOf>[];
 
-/** Why a task has failed, as clients are told. */
+/** The public failure reasons. */
 export const TOLD_REASONS = [
   "canceled",
   "queue_timeout",
@@ -21,7 +21,7 @@ export const TOLD_REASONS = [
 /** One of `TOLD_REASONS`. */
 export type ToldReason = (typeof TOLD_REASONS)[number];
 
-/** Fewer than the reasons of tasks: a client does the same after an answer that was lost and one that never came. */
+/** Fewer than the internal reasons: clients react in the same way to a lost answer and to none. */
 const TOLD: Readonly<Record<FailureReason, ToldReason>> = {
   never_started: "queue_timeout",
   refused: "provider_refused",
@@ -37,12 +37,12 @@ const TOLD: Readonly<Record<FailureReason, ToldReason>> = {
   canceled: "canceled",
 };
 
-/** What clients are told of the reason of a failed task. */
+/** The public reason of a failed task. */
 export const toldReason = ({ reason }: Pick<FailedTask, "reason">): ToldReason => TOLD[reason];
 
 /**
- * The name of a stored image, for the permanent URL that its owner is told. Of a panorama that an operator has hidden,
- * a name under which nothing is ever stored: a bucket would serve its files to everybody to whom the owner passes it.
+ * The public name of a stored image, for its permanent URL. A hidden panorama gets a name without an object: a bucket
+ * would serve its files to everybody who gets the URL.
  */
 export const toldImageName = ({ slug, image, hiddenReason }: SucceededTask): ObjectName =>
   hiddenReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);

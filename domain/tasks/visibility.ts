@@ -1,16 +1,16 @@
-/** Who may see a panorama (specification, Visibility). */
+/** The visibilities of a panorama (specification, Visibility). */
 export const VISIBILITIES = ["private", "public"] as const;
 
 /** One of `VISIBILITIES`. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** What the values mean, for descriptions of interfaces. */
+/** The meaning of the values, for descriptions of interfaces. */
 export const VISIBILITIES_DESCRIPTION =
   "private: only the owner can open the viewer, after login. public: shown in the gallery to everybody.";
 
 /**
- * Which public panoramas the gallery shows. `open`: all. `off`: none, and there is no gallery; whoever has the link
- * of a panorama can open it.
+ * Gallery modes. `open`: shows all public panoramas. `off`: there is no gallery; a panorama can still be opened by its
+ * link.
  */
 export const GALLERY_MODES = ["open", "off"] as const;
 

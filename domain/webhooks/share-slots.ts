@@ -1,7 +1,7 @@
 import type { AccountId } from "../ids.js";
 import { isProbed, type Receiver } from "./webhook-receiver.js";
 
-/** What the share of a delivery depends on. */
+/** Input of `shareSlots`. */
 export type DueDelivery = {
   readonly id: number;
   readonly accountId: AccountId;
@@ -11,20 +11,20 @@ export type DueDelivery = {
   readonly receiver: Receiver;
 };
 
-/** Deliveries of one lane that one process sends at a time. */
+/** Maximum running deliveries per lane and process. */
 export const LANE_SLOTS = 12;
-/** Deliveries of all accounts to one origin that one process sends at a time. */
+/** Maximum running deliveries per origin and process, over all accounts. */
 export const ORIGIN_SLOTS = 32;
 
 /**
- * Chooses the deliveries to send now. `due` is in the order in which they are due, `running` is being sent, `slots` is
- * how many one process sends at a time.
+ * Chooses the deliveries to send now. `due`: in the order of their due times. `running`: being sent. `slots`: maximum
+ * running deliveries per process.
  *
- * Accounts take turns, and within an account its lanes. An account may have as many slots as are free then, so accounts
- * with slow receivers leave free ones: n accounts that come together have slots / (n + 1) each, and the last free slot
- * goes only to an account that has none. One that comes later may take half of what is free then. The slots of an
- * origin are shared alike. Lanes with fewer failures come first, so that many lanes that never confirm do not keep a
- * new one from its first attempt.
+ * Accounts take turns, and within an account its lanes. An account gets a further slot only while more are free than it
+ * has, so accounts with slow receivers leave free ones: n accounts that come together have slots / (n + 1) each, the
+ * last free slot goes only to an account without one, and a later account may take half of the free ones. The slots of
+ * an origin are shared alike. Lanes with fewer failures come first, so that many lanes that never confirm do not delay
+ * the first attempt of a new one.
  */
 export const shareSlots = <Due extends DueDelivery>(
   due: readonly Due[],
@@ -59,7 +59,7 @@ export const shareSlots = <Due extends DueDelivery>(
   return chosen;
 };
 
-/** The first of each lane and account before the second ones, counted after those that it already has. */
+/** Orders the first of each lane and account before the second ones, counted after those that are running. */
 const inTurns = <Due extends DueDelivery>(due: readonly Due[], usedBy: (key: string) => number): readonly Due[] => {
   const byLane = turnsOf(due, (delivery) => names(delivery).lane, usedBy);
   return turnsOf(byLane, (delivery) => names(delivery).account, usedBy);

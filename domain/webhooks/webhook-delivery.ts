@@ -11,27 +11,26 @@ import type { Endpoint, OffReason } from "./webhook-endpoint.js";
 export type Delivery = PendingDelivery | DeliveredDelivery | FailedDelivery;
 
 type DeliveryCore = {
-  /** Attempts since the event, or since it was sent again. */
+  /** Attempts since the event, or since the last resend. */
   readonly attempts: number;
   readonly firstAttemptAt: Date | undefined;
-  /** What the last attempt resulted in, such as `status 500`. */
+  /** Result of the last attempt, such as `status 500`. */
   readonly detail: string | undefined;
 };
-/** Is sent at `dueAt`, for the first time or again. */
+/** A delivery that is sent at `dueAt`, for the first time or again. */
 export type PendingDelivery = DeliveryCore & { readonly state: "pending"; readonly dueAt: Date };
-/** The receiver has confirmed it. */
+/** A delivery that the receiver has confirmed. */
 export type DeliveredDelivery = DeliveryCore & { readonly state: "delivered"; readonly endedAt: Date };
-/** Is not sent again. */
+/** A delivery that is given up. */
 export type FailedDelivery = DeliveryCore & { readonly state: "failed"; readonly endedAt: Date };
 
 /** All states of deliveries. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satisfies readonly Delivery["state"][];
 
 /**
- * The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). `isUnanswered`: there was no
- * status, for example because of a time-out. `retryAfterMilliseconds`: how long the receiver asks for a pause
- * (`Retry-After` of 429 and 503). The account sees `detail`; `cause` is for the operator's log only, because
- * it may tell what an internal name resolves to.
+ * The result of one attempt. `isGone`: status 410, the endpoint wants no more webhooks. `isUnanswered`: no status, for
+ * example after a timeout. `retryAfterMilliseconds`: `Retry-After` of a 429 or 503. `detail`: for the account. `cause`:
+ * for the operator's log only, because it may contain internal addresses.
  */
 export type AttemptResult =
   | { readonly kind: "delivered"; readonly detail: string }
@@ -44,18 +43,18 @@ export type AttemptResult =
       readonly cause?: string | undefined;
     };
 
-/** How long a delivery is tried, and how long every attempt at an endpoint must fail until it is switched off. */
+/** Retry period of a delivery, and failing period until an endpoint is switched off. */
 export const DELIVERY_MILLISECONDS = 3 * 24 * 60 * 60 * 1000;
 
 const FIRST_PAUSE_MILLISECONDS = 5_000;
-/** The longest pause between two attempts. */
+/** Maximum pause between two attempts. */
 export const DELIVERY_PAUSE_MILLISECONDS_MAX = 6 * 60 * 60 * 1000;
 
 /** Milliseconds until the next attempt: 5 s, 10 s, 20 s … at most 6 hours. */
 const pauseAfter = (attempts: number): number =>
   Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, FIRST_PAUSE_MILLISECONDS * 2 ** (attempts - 1));
 
-/** For how long a receiver asks for a pause, as far as it is heard; 0 if it does not ask. */
+/** The pause that a receiver asks for, at most 6 hours; 0 without one. */
 export const askedPauseMilliseconds = (result: AttemptResult): number =>
   result.kind === "failed" ? Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, result.retryAfterMilliseconds ?? 0) : 0;
 
@@ -80,7 +79,7 @@ export const afterAttempt = (delivery: PendingDelivery, result: AttemptResult, n
   return { ...core, state: "pending", dueAt: new Date(Math.min(now.getTime() + pause, last)) };
 };
 
-/** The endpoint is switched off or deleted: no more attempts. */
+/** Gives up a delivery whose endpoint is switched off or deleted. */
 export const giveUpDelivery = (
   { attempts, firstAttemptAt }: PendingDelivery,
   detail: string,
@@ -88,8 +87,8 @@ export const giveUpDelivery = (
 ): FailedDelivery => ({ state: "failed", attempts, firstAttemptAt, detail, endedAt: now });
 
 /**
- * Why an attempt switches its endpoint off, if it does. The default endpoint, which stands for the URLs of single
- * tasks, is never switched off.
+ * Reason to switch the endpoint off after an attempt; `undefined`: it stays on. Never for the default endpoint, which
+ * stands for the URLs of single tasks.
  */
 export const switchesOff = (
   { url, failingSince }: Pick<Endpoint, "url" | "failingSince">,

@@ -6,37 +6,34 @@ import { isPublicHost } from "../public-host.js";
 /** Identifies an endpoint. */
 export type EndpointId = Brand<string, "EndpointId">;
 
-/** Returns `undefined` for text that cannot be such an id, so no lookup is made. */
+/** Parses an id; `undefined` if the text has another form. */
 export const parseEndpointId = (text: string): EndpointId | undefined =>
   /^[A-Za-z0-9_-]{1,64}$/.test(text) ? (text as EndpointId) : undefined;
 
-/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+/** Creates an id from a constant. Throws if it is invalid; parse input instead. */
 export const endpointId = (text: string): EndpointId =>
   valueOrThrow(parseEndpointId(text), text, "the id of an endpoint: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");
 
-/** Signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
+/** The secret that signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
 export type EndpointSecret = Brand<string, "EndpointSecret">;
 
 /** The secret of an endpoint, with its prefix. */
 export const endpointSecret = (random32BytesAsBase64: string): EndpointSecret =>
   `whsec_${random32BytesAsBase64}` as EndpointSecret;
 
-/** Where an account receives webhooks. It gets every event of the account. */
+/** A receiver of all events of an account. */
 export type Endpoint = {
   readonly id: EndpointId;
   readonly accountId: AccountId;
-  /**
-   * `undefined`: the account's default endpoint. It gets the events of tasks that were created with a `webhook_url`,
-   * there.
-   */
+  /** `undefined`: the default endpoint, which gets events at the `webhook_url` of their tasks. */
   readonly url: string | undefined;
   readonly secret: EndpointSecret;
-  /** The secret before the last rotation. Webhooks are signed with both until then. */
+  /** The secret before the last rotation. Webhooks are signed with both secrets until `until`. */
   readonly previous: { readonly secret: EndpointSecret; readonly until: Date } | undefined;
   readonly createdAt: Date;
-  /** The first failed attempt since the last successful one. */
+  /** Time of the first failure after the last success. */
   readonly failingSince: Date | undefined;
-  /** Since when no more webhooks are sent, and why. */
+  /** Time and reason of switching off. */
   readonly off: { readonly at: Date; readonly reason: OffReason } | undefined;
 };
 
@@ -47,17 +44,19 @@ export const OFF_REASONS = ["failing", "gone", "deleted"] as const;
 /** One of `OFF_REASONS`. */
 export type OffReason = (typeof OFF_REASONS)[number];
 
-/** The most endpoints of an account. */
+/** Maximum number of endpoints per account. */
 export const ENDPOINTS_MAX = 10;
 
 /** The account already has `limit` endpoints. */
 export type TooManyEndpoints = { readonly kind: "too_many_endpoints"; readonly limit: number };
 
-/** `endpoints`: those of the account that have a URL. */
+/** `endpoints`: number of the account's endpoints with a URL. */
 export const admitEndpoint = (endpoints: number): Result<void, TooManyEndpoints> =>
   endpoints < ENDPOINTS_MAX ? ok(undefined) : err({ kind: "too_many_endpoints", limit: ENDPOINTS_MAX });
 
-/** `urls`: those of the account's endpoints. The same URL twice would get every event twice. */
+/**
+ * Refuses a URL that an endpoint of the account already has: it would get every event twice. `urls`: the existing ones.
+ */
 export const admitEndpointAt = (
   url: string,
   urls: readonly string[],
@@ -68,20 +67,20 @@ export const admitEndpointAt = (
   return admitEndpoint(urls.length);
 };
 
-/** What is requested: without the fragment, and in one spelling. */
+/** The normalized URL without its fragment. */
 const targetOf = (url: string): string => {
   const target = new URL(url);
   target.hash = "";
   return target.href;
 };
 
-/** The longest URL of an endpoint, in characters. */
+/** Maximum length of an endpoint's URL, in characters. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
 
 /**
- * The URL of an endpoint: https, without user name and password, and not at a private address. `privateOrigins`, which
- * the operator lists, may be both http and private. The address of a name is checked when a webhook is sent, because it
- * can change.
+ * Parses the URL of an endpoint: https, without user name and password, not at a private address. `privateOrigins` of
+ * the operator may be both http and private. The address of a name is checked when a webhook is sent, because it can
+ * change.
  */
 export const parseEndpointUrl = (text: string, privateOrigins: readonly string[]): Result<string, InvalidRequest> => {
   const refuse = (rule: InvalidRequest["rule"]) => err(invalidRequest("url", rule));
@@ -97,7 +96,7 @@ export const parseEndpointUrl = (text: string, privateOrigins: readonly string[]
   return broken === undefined ? ok(text) : refuse(broken);
 };
 
-/** Why no webhooks may be sent to this http or https URL, of an endpoint or a task; `undefined` if they may. */
+/** The rule that an http or https URL breaks as a target of webhooks; `undefined` if it is allowed. */
 export const brokenTargetRule = (url: string, privateOrigins: readonly string[]): BrokenRule | undefined => {
   const { protocol, origin, hostname } = new URL(url);
   if (privateOrigins.includes(origin)) return undefined;
@@ -105,7 +104,7 @@ export const brokenTargetRule = (url: string, privateOrigins: readonly string[])
   return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };
 };
 
-/** How long webhooks are signed with the old secret too, after a rotation. */
+/** Time for which webhooks are signed with the old secret too, after a rotation. */
 export const SECRET_OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** The secrets that are valid at `now`, newest first. */
