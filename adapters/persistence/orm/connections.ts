@@ -11,21 +11,7 @@ export type StatementContext = { readonly sql: Sql };
  * It has no connection of its own, and Knex below it only writes the text of statements.
  */
 abstract class SharedConnection extends AbstractSqlConnection {
-  override connect(): void {
-    this.connected = true;
-  }
-
-  override async checkConnection(): Promise<{ ok: true }> {
-    return { ok: true };
-  }
-
-  override async close(): Promise<void> {}
-
   override getDefaultClientUrl(): string {
-    return "";
-  }
-
-  override getClientUrl(): string {
     return "";
   }
 

@@ -9,7 +9,6 @@ import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
-import { isAway } from "./is-away.js";
 import { PoolConnections, queryOn } from "./pool-connections.js";
 import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./postgres-connections.js";
 
@@ -191,6 +190,22 @@ const busyOr = (error: unknown): unknown => {
   return TIMED_OUT.has(code)
     ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })
     : error;
+};
+
+/** SQLSTATE of a server that stops, starts, or has ended the connection. */
+const SHUTDOWN = /^(57P0[1-5]|08\d\d\d)$/;
+const NETWORK = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"],
+  ...["EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"],
+]);
+/** Errors of the driver, and of connections that are given up, have no code. */
+const WITHOUT_CODE = /^(Connection terminated|PostgreSQL did not answer for)/;
+
+/** Whether an error of a statement or of a connection says that PostgreSQL cannot be reached, not that it refuses. */
+const isAway = (error: unknown): error is Error => {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? SHUTDOWN.test(code) || NETWORK.has(code) : WITHOUT_CODE.test(error.message);
 };
 
 const abortedAgain = (cause: unknown): StoreBusy =>

@@ -1,15 +1,7 @@
-import type {
-  AttemptOutcome,
-  DeliveryClaim,
-  DeliveryId,
-  DeliveryLease,
-} from "../../../application/ports/stores/webhook-stores.js";
-import type { AccountEvent } from "../../../domain/tasks/account-event.js";
+import type { AttemptOutcome, DeliveryClaim, DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { AttemptResult, Delivery } from "../../../domain/webhooks/webhook-delivery.js";
-import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
-import { present, toDelivery } from "../rows/delivery-rows.js";
-import { toEndpoint } from "../rows/endpoint-rows.js";
 import type { UnreadableTasks } from "../rows/unreadable-tasks.js";
+import { present, toDelivery, toEndpoint } from "../rows/webhook-rows.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import { type Database, inTransaction } from "../sql/database.js";
 import { isAmong, isIn, listOf, skipLocked } from "../sql/dialect-sql.js";
@@ -19,6 +11,9 @@ import { readDueDeliveries } from "./due-deliveries.js";
 import { toEvent } from "./event-rows.js";
 import { receiverStatements, takeReceivers } from "./receiver-rows.js";
 import { toTask } from "./tasks/task-rows.js";
+
+const EVENTS = `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
+  join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`;
 
 /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
 export const claimDeliveries = async (
@@ -41,11 +36,17 @@ export const claimDeliveries = async (
     )} returning *`,
     [until, until, listOf([...byNumber.keys()], dialect), now, now],
   );
-  const [events, endpoints, taskRows] = await Promise.all([
-    eventsOf(database, rows),
-    endpointsOf(database, rows),
-    tasksOf(database, rows),
+  const rowsOf = async (select: string, column: string, of: string): Promise<Row[]> => {
+    const wanted = [...new Set(rows.map((row) => row[of]).filter((value) => value !== null))];
+    return wanted.length === 0 ? [] : sql(`${select} where ${isAmong(column, dialect)}`, [listOf(wanted, dialect)]);
+  };
+  const [eventRows, endpointRows, taskRows] = await Promise.all([
+    rowsOf(EVENTS, "webhook_delivery.id", "id"),
+    rowsOf("select * from webhook_endpoint", "id", "endpoint_id"),
+    rowsOf("select * from task", "id", "task_id"),
   ]);
+  const events = new Map(eventRows.map((row) => [numberOf(row, "delivery_id"), toEvent(row)]));
+  const endpoints = new Map(endpointRows.map((row) => [row.id, toEndpoint(row)]));
   const tasks = new Map(unreadable.separate(taskRows, toTask).read.map((task) => [task.id as unknown, task]));
   return rows.sort(byId).flatMap((row): DeliveryLease[] => {
     const { id, delivery } = toDelivery({ ...row, due_at: until.getTime() });
@@ -91,39 +92,6 @@ export const recordAttempt = async (
     }
     await writeInOneRoundTrip(sql, database.dialect, statements);
   });
-};
-
-/** By the id of the delivery. */
-const eventsOf = async (database: Database, deliveries: readonly Row[]): Promise<Map<DeliveryId, AccountEvent>> => {
-  const rows = await rowsAmong(
-    database,
-    `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
-      join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`,
-    "webhook_delivery.id",
-    deliveries.map(({ id }) => id),
-  );
-  return new Map(rows.map((row) => [numberOf(row, "delivery_id"), toEvent(row)]));
-};
-
-const endpointsOf = async (database: Database, deliveries: readonly Row[]): Promise<Map<unknown, Endpoint>> => {
-  const ids = deliveries.map(({ endpoint_id }) => endpoint_id);
-  const rows = await rowsAmong(database, "select * from webhook_endpoint", "id", ids);
-  return new Map(rows.map((row) => [row.id, toEndpoint(row)]));
-};
-
-const tasksOf = (database: Database, deliveries: readonly Row[]): Promise<Row[]> => {
-  const ids = deliveries.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
-  return rowsAmong(database, "select * from task", "id", ids);
-};
-
-const rowsAmong = async (
-  { dialect, sql }: Database,
-  select: string,
-  column: string,
-  values: readonly unknown[],
-): Promise<Row[]> => {
-  if (values.length === 0) return [];
-  return sql(`${select} where ${isAmong(column, dialect)}`, [listOf([...new Set(values)], dialect)]);
 };
 
 /**

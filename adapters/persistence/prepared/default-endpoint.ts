@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
-import { toEndpoint } from "../rows/endpoint-rows.js";
+import { toEndpoint } from "../rows/webhook-rows.js";
 import type { Sql } from "../sql/database.js";
 
 /** `EndpointStore.ensureDefault`. Waits for no lock of the account. */

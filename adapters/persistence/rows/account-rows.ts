@@ -95,15 +95,8 @@ export const returnRow = (returned: PaymentReturn, paymentId: string | null, ord
     case "operator":
       return { ...core, credits: returned.credits, reason: returned.reason, at: returned.at };
     case "dispute": {
-      const { state, stateAt, withdrawn } = returned;
-      return {
-        ...core,
-        state,
-        state_at: stateAt,
-        cents: withdrawn?.cents ?? null,
-        at: withdrawn?.at ?? null,
-        transfers: withdrawn?.transfers ?? null,
-      };
+      const { cents = null, at = null, transfers = null } = returned.withdrawn ?? {};
+      return { ...core, state: returned.state, state_at: returned.stateAt, cents, at, transfers };
     }
   }
 };

@@ -18,8 +18,8 @@ import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../orm/entitie
 import { claimDeliveries, recordAttempt } from "../prepared/claim-deliveries.js";
 import { toEvent } from "../prepared/event-rows.js";
 import { bringDeliveriesForward, deleteEvents } from "../prepared/old-deliveries.js";
-import { present, toDelivery } from "../rows/delivery-rows.js";
 import { UnreadableTasks } from "../rows/unreadable-tasks.js";
+import { present, toDelivery } from "../rows/webhook-rows.js";
 import {
   EventTable,
   TaskTable,

@@ -7,7 +7,7 @@ import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webho
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { ensureDefaultEndpoint } from "../prepared/default-endpoint.js";
 import { lockAccount } from "../prepared/lock-account.js";
-import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
+import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/webhook-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";

@@ -138,6 +138,7 @@ describe("Database on SQLite", () => {
       dbName: ":memory:",
       entities: tables,
       discovery: { disableDynamicFileAccess: true },
+      connect: false,
     });
     await generated.getSchemaGenerator().createSchema();
     const described = await describeTables((statement) => generated.em.getConnection().execute(`/**/ ${statement}`));
