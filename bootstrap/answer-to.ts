@@ -2,15 +2,21 @@ import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { CannotListen } from "../adapters/http/server.js";
 import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
-import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./command-error.js";
+import {
+  type CommandError,
+  EXIT_STATUS,
+  failed,
+  misconfigured,
+  misused,
+  refused,
+  StartError,
+} from "./command-error.js";
 import { COMMANDS } from "./commands/commands.js";
 import type { Command, Output, Values } from "./commands/common/command.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
 import { serve } from "./commands/serve.js";
 import { readConfig } from "./config.js";
-import { StartError } from "./configuration-error.js";
 import { operatorName } from "./operator-name.js";
-import { recordedArguments } from "./recorded-arguments.js";
 import type { Service } from "./service.js";
 import { tokens } from "./tokens.js";
 import { panoramaVersion } from "./version.js";
@@ -138,4 +144,23 @@ export const answerTo = async (args: readonly string[], environment: NodeJS.Proc
   const { json, lines, failed: failure } = result.value;
   const output = isJson ? JSON.stringify(json) : lines.join("\n");
   return { status: failure === undefined ? 0 : EXIT_STATUS[failure], output };
+};
+
+/**
+ * The options of a command for the log of operators, without those that hold a secret: the query and the user name of a
+ * URL. Passwords are never options. `--confirm` is left out: it repeats what the log has already. Addresses are spelled
+ * as they are stored, so that closing an account finds them.
+ */
+const recordedArguments = (values: Values): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([name, value]) => name !== "json" && name !== "confirm" && value !== undefined)
+      .map(([name, value]) => [name, recorded(String(value))]),
+  );
+
+const recorded = (value: string): string => {
+  if (/^[^\s@/]+@[^\s@/]+$/.test(value.trim())) return value.trim().toLowerCase();
+  if (!/^https?:/i.test(value) || !URL.canParse(value)) return value;
+  const { protocol, host, pathname } = new URL(value);
+  return `${protocol}//${host}${pathname}`;
 };

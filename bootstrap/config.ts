@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { Email } from "../domain/accounts/account.js";
 import { type Environment, environmentSchema } from "./environment.js";
@@ -199,3 +200,12 @@ type StorageConfig = Value<ReturnType<typeof storageOf>>;
 export type GcsConfig = Extract<StorageConfig, { kind: "gcs" }>;
 /** Objects are in a bucket of an S3-compatible service. */
 export type S3Config = Extract<StorageConfig, { kind: "s3" }>;
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
+
+/** Whether other machines reach the service, and none of those is named as a proxy. */
+export const isReachedDirectly = ({ host, trustedProxies }: Pick<Config, "host" | "trustedProxies">): boolean =>
+  !LOOPBACK.test(host) && trustedProxies.every(([network]) => network.range() === "loopback");
+
+/** The SQLite file in DATA_DIR. */
+export const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");

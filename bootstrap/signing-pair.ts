@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { type SigningPair, signingPairProblem } from "../adapters/imaging/provenance/signing-pair.js";
 import { installationPair } from "../adapters/node/installation-pair.js";
 import type { Database } from "../adapters/persistence/sql/database.js";
+import { ConfigurationError } from "./command-error.js";
 import type { Config } from "./config.js";
-import { ConfigurationError } from "./configuration-error.js";
 
 /**
  * With what pictures are signed: what C2PA_CERTIFICATE and C2PA_KEY say, else the pair of this installation, which the

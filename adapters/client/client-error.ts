@@ -1,5 +1,5 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { invalidRequestSentence, parameterName } from "../wording/invalid-request-sentence.js";
+import { invalidRequestSentence, parameterName } from "../wording/rule-predicate.js";
 import type { FailureReason } from "./resources.js";
 
 /** The error codes of the service (specification, Errors). */

@@ -15,9 +15,7 @@ import type { MeterStoreUnderTest } from "./meter-store-contract.js";
 import { checkProperty } from "./support/check-property.js";
 import { expect } from "./support/expect.js";
 import { inChangingZones } from "./support/in-changing-zones.js";
-import type { SuiteOptions } from "./support/suite-options.js";
-import type { TestFunctions } from "./support/test-functions.js";
-import { timed } from "./support/timed.js";
+import { type SuiteOptions, type TestFunctions, timed } from "./support/test-functions.js";
 
 const policy = definePolicy({
   prices: { draft: 1, print: 3 },

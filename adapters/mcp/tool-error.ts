@@ -2,8 +2,7 @@ import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js
 import type { ToldReason } from "../../domain/tasks/told-task.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 import type { PanoramaTask } from "../client/resources.js";
-import { parameterName } from "../wording/invalid-request-sentence.js";
-import { alternatives, rulePredicate } from "../wording/rule-predicate.js";
+import { alternatives, parameterName, rulePredicate } from "../wording/rule-predicate.js";
 
 export type ToolErrorCode = ClientErrorCode | "budget_exceeded" | "generation_failed";
 

@@ -1,15 +1,12 @@
 import type { Clock } from "../../application/ports/clock.js";
-import { InProcessEventSignals } from "./in-process-event-signals.js";
-import { InProcessTaskSignals } from "./in-process-task-signals.js";
+import { InProcessEventSignals, InProcessTaskSignals } from "./in-process-signals.js";
 import { MemoryIds } from "./memory-ids.js";
 import { MemoryImaging } from "./memory-imaging.js";
 import { MemoryObjectStorage } from "./memory-object-storage.js";
 import { MemoryPayments } from "./memory-payments.js";
 import { MemoryProviderWebhooks } from "./memory-provider-webhooks.js";
 import { MemorySecrets } from "./memory-secrets.js";
-import { RecordingMail } from "./recording-mail.js";
-import { RecordingReporter } from "./recording-reporter.js";
-import { RecordingWebhookSender } from "./recording-webhook-sender.js";
+import { RecordingMail, RecordingReporter, RecordingWebhookSender } from "./recording-ports.js";
 import { ScriptedProvider } from "./scripted-provider.js";
 
 /**

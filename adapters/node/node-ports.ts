@@ -8,8 +8,7 @@ import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.
 import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { signPictures } from "../imaging/provenance/sign-picture.js";
 import { sharpImaging } from "../imaging/sharp-imaging.js";
-import { InProcessEventSignals } from "../memory/in-process-event-signals.js";
-import { InProcessTaskSignals } from "../memory/in-process-task-signals.js";
+import { InProcessEventSignals, InProcessTaskSignals } from "../memory/in-process-signals.js";
 import { ManualPayments } from "../payments/manual-payments.js";
 import { openDatabase } from "../persistence/open-database.js";
 import type { PostgresInstallation, SqliteInstallation } from "../persistence/schema/installation.js";

@@ -1,4 +1,4 @@
-import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
+import { type BrokenRule, type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { mebibytes } from "./numbers.js";
 import { shown } from "./shown.js";
 
@@ -126,3 +126,13 @@ export const invalidMessage = (field: string, rule: MessageRule, index?: number)
   ...(index !== undefined && { index }),
   rule,
 });
+
+/** What is wrong, with the field in front: "image_urls[2]: must be an https URL, …". */
+export const invalidRequestSentence = (refusal: InvalidRequest): string =>
+  `${parameterName(refusal) ?? "request"}: ${rulePredicate(refusal.rule)}`;
+
+/** The parameter at fault, such as `image_urls[2]`; `undefined` if the request body as a whole is wrong. */
+export const parameterName = ({ field, index }: Omit<InvalidRequest, "rule">): string | undefined => {
+  if (field === WHOLE_BODY) return undefined;
+  return index === undefined ? field : `${field}[${index}]`;
+};

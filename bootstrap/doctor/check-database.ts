@@ -4,8 +4,7 @@ import type { QueueInspection } from "../../adapters/persistence/inspect-queue.j
 import { type MigrationState, migrationProblem } from "../../adapters/persistence/schema/migration-state.js";
 import { DatabaseError, missingFile } from "../../adapters/persistence/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { Config } from "../config.js";
-import { sqliteFile } from "../sqlite-file.js";
+import { type Config, sqliteFile } from "../config.js";
 import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
 
 const POSTGRES_MAJOR_MIN = 15;

@@ -1,6 +1,4 @@
-import type { Config } from "../config.js";
-import { nearestVariable } from "../config.js";
-import { isReachedDirectly } from "../reached-directly.js";
+import { type Config, isReachedDirectly, nearestVariable } from "../config.js";
 import { type Finding, fine, warning } from "./finding.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

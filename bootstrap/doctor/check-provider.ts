@@ -1,6 +1,6 @@
 import type { RemoteOptions } from "../../adapters/provider/remote/remote-options.js";
+import { StartError } from "../command-error.js";
 import type { Config } from "../config.js";
-import { StartError } from "../configuration-error.js";
 import { workflowOf } from "../providers/comfyui-workflow.js";
 import { openProvider } from "../providers/open-provider.js";
 import { providerProblem } from "../providers/provider-check.js";

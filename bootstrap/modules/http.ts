@@ -6,10 +6,10 @@ import type { MakeServer } from "../../adapters/http/server.js";
 import { loadServer } from "../../adapters/http/servers/load-server.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
-import type { Config } from "../config.js";
+import { type Config, isReachedDirectly } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
-import { isReachedDirectly } from "../reached-directly.js";
+
 import { tokens } from "../tokens.js";
 
 /** The HTTP server with every route. */

@@ -10,11 +10,11 @@ import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock
 import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
-import type { Config } from "../config.js";
-import { ConfigurationError, StartError } from "../configuration-error.js";
+import { storeUseCases } from "../../application/create-application.js";
+import { ConfigurationError, StartError } from "../command-error.js";
+import { type Config, sqliteFile } from "../config.js";
 import { unwritableDataDir } from "../doctor/data-directory.js";
 import { provide } from "../provide.js";
-import { sqliteFile } from "../sqlite-file.js";
 import { tokens } from "../tokens.js";
 
 /** The database, its clock, and the stores in it. */
@@ -125,3 +125,11 @@ const backupConfiguredFolder =
   };
 
 const NOT_SQLITE = "This command copies a SQLite file. For PostgreSQL use pg_dump.";
+
+/** The use cases of the commands. They open the database and nothing else. */
+export const useCasesOnStores = new ContainerModule(({ bind }) => {
+  const { config, stores, clock, ids, secrets } = tokens;
+  provide(bind, tokens.storeUseCases, { config, stores, clock, ids, secrets }, ({ config, stores, ...ports }) =>
+    storeUseCases({ ...stores, ...ports }, config),
+  );
+});

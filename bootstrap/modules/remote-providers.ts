@@ -4,10 +4,9 @@ import type { OpenProvider, ProviderCall, ProviderEvent } from "../../adapters/p
 import type { CircuitState } from "../../application/ports/generation-provider.js";
 import { provide, token } from "../provide.js";
 import { workflowOf } from "../providers/comfyui-workflow.js";
-import { openProvider } from "../providers/open-provider.js";
+import { openProvider, webhooksOf } from "../providers/open-provider.js";
 import { checkSettings } from "../providers/provider-check.js";
 import type { RemoteProviderConfig, RemoteProvidersConfig } from "../providers/provider-config.js";
-import { webhooksOf } from "../providers/provider-webhooks.js";
 import { tokens } from "../tokens.js";
 import { installationUserAgent } from "../user-agent.js";
 

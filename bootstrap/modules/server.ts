@@ -2,19 +2,15 @@ import type { ContainerModule } from "inversify";
 import type { Config } from "../config.js";
 import { application } from "./application.js";
 import { http } from "./http.js";
-import { mail } from "./mail.js";
 import { observability } from "./observability.js";
-import { payments } from "./payments.js";
+import { outgoing } from "./outgoing.js";
 import { storage } from "./storage.js";
 import { web } from "./web.js";
-import { webhooks } from "./webhooks.js";
 
 /** What only `serve` needs. Of the providers only the configured kind is loaded. */
 export const serverModules = async ({ provider }: Config): Promise<readonly ContainerModule[]> => [
   observability,
-  mail,
-  payments,
-  webhooks,
+  outgoing,
   storage,
   provider.kind === "local"
     ? (await import("./local-provider.js")).localProvider(provider)

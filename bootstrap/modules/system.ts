@@ -1,6 +1,5 @@
 import { ContainerModule } from "inversify";
-import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
-import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import { InProcessEventSignals, InProcessTaskSignals } from "../../adapters/memory/in-process-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { provide } from "../provide.js";

@@ -7,7 +7,7 @@ import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
-import { ConfigurationError } from "../configuration-error.js";
+import { ConfigurationError } from "../command-error.js";
 import { legalFacts } from "../legal-facts.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";

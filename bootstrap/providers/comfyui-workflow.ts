@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
 import { parseWorkflow } from "../../adapters/provider/remote/workflows/workflow.js";
-import { ConfigurationError } from "../configuration-error.js";
+import { ConfigurationError } from "../command-error.js";
 import type { RemoteProviderConfig } from "./provider-config.js";
 
 /**

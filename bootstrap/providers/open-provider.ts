@@ -6,6 +6,7 @@ import type { OpenProvider, RemoteOptions } from "../../adapters/provider/remote
 import { replicateProvider } from "../../adapters/provider/remote/replicate/replicate-provider.js";
 import { skyboxProvider } from "../../adapters/provider/remote/skybox/skybox-provider.js";
 import { worldlabsProvider } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
+import type { ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { RemoteProviderConfig } from "./provider-config.js";
 
 /** Opens a configured remote provider. `workflow` is for ComfyUI and Comfy; absent for the default. */
@@ -28,3 +29,13 @@ export const openProvider = (config: RemoteProviderConfig, shared: RemoteOptions
       return comfyuiProvider({ ...options, workflow });
   }
 };
+
+/** The providers that send webhooks to this service, by account: its models share their webhooks. */
+export const webhooksOf = (
+  providers: readonly Pick<OpenProvider, "name" | "account" | "webhooks">[],
+): ReadonlyMap<string, ProviderWebhooks> =>
+  new Map(
+    providers.flatMap(({ name, account = name, webhooks }): [string, ProviderWebhooks][] =>
+      webhooks === undefined ? [] : [[account, webhooks]],
+    ),
+  );

@@ -1,5 +1,5 @@
 import type { CheckFailure, OpenProvider } from "../../adapters/provider/remote/remote-options.js";
-import { ConfigurationError } from "../configuration-error.js";
+import { ConfigurationError } from "../command-error.js";
 
 /** What a failed check of a provider's settings means, in one sentence for the operator. */
 export const providerProblem = ({ kind, reason }: CheckFailure): string =>

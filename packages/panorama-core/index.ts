@@ -4,7 +4,7 @@
  */
 export * from "neverthrow";
 export { memoryMeterStore } from "../../adapters/memory/memory-meter-store.js";
-export * from "../../adapters/wording/invalid-request-sentence.js";
+export * from "../../adapters/wording/rule-predicate.js";
 export * from "../../application/accounts/account-settings.js";
 export * from "../../application/accounts/admit-api-request.js";
 export * from "../../application/accounts/api-keys.js";

@@ -1,7 +1,6 @@
 /* `panorama-core/memory`: adapters that forget everything when the process ends. */
 export * from "../../adapters/memory/hand-clock.js";
-export * from "../../adapters/memory/in-process-event-signals.js";
-export * from "../../adapters/memory/in-process-task-signals.js";
+export * from "../../adapters/memory/in-process-signals.js";
 export * from "../../adapters/memory/memory-ids.js";
 export * from "../../adapters/memory/memory-imaging.js";
 export * from "../../adapters/memory/memory-object-storage.js";
@@ -9,7 +8,5 @@ export * from "../../adapters/memory/memory-payments.js";
 export * from "../../adapters/memory/memory-ports.js";
 export * from "../../adapters/memory/memory-provider-webhooks.js";
 export * from "../../adapters/memory/memory-secrets.js";
-export * from "../../adapters/memory/recording-mail.js";
-export * from "../../adapters/memory/recording-reporter.js";
-export * from "../../adapters/memory/recording-webhook-sender.js";
+export * from "../../adapters/memory/recording-ports.js";
 export * from "../../adapters/memory/scripted-provider.js";

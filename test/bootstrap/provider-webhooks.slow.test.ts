@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { readConfig } from "../../bootstrap/config.js";
-import { openProvider } from "../../bootstrap/providers/open-provider.js";
-import { webhooksOf } from "../../bootstrap/providers/provider-webhooks.js";
+import { openProvider, webhooksOf } from "../../bootstrap/providers/open-provider.js";
 import { createService } from "../../bootstrap/service.js";
 import { tokens } from "../../bootstrap/tokens.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTrustedProxies } from "../../adapters/http/requests/client-address.js";
-import { isReachedDirectly } from "../../bootstrap/reached-directly.js";
+import { isReachedDirectly } from "../../bootstrap/config.js";
 
 describe("whether other machines reach the service without a proxy", () => {
   it.each([

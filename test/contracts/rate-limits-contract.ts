@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { checkProperty } from "../../adapters/contracts/support/check-property.js";
 import { expect } from "../../adapters/contracts/support/expect.js";
-import type { SuiteOptions } from "../../adapters/contracts/support/suite-options.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
-import { timed } from "../../adapters/contracts/support/timed.js";
+import { type SuiteOptions, type TestFunctions, timed } from "../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";

@@ -1,6 +1,4 @@
-import type { SuiteOptions } from "../../adapters/contracts/support/suite-options.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
-import { timed } from "../../adapters/contracts/support/timed.js";
+import { type SuiteOptions, type TestFunctions, timed } from "../../adapters/contracts/support/test-functions.js";
 import { describeTaskStore } from "../../adapters/contracts/tasks/task-store-contract.js";
 import { describeAccountStore } from "./accounts/account-store-contract.js";
 import { describeApiKeyStore } from "./accounts/api-key-store-contract.js";

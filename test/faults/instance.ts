@@ -1,4 +1,4 @@
-import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-signals.js";
 import type { Row, Sql } from "../../adapters/persistence/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";

@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
+import { RecordingReporter } from "../../adapters/memory/recording-ports.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { newApiKey } from "../../application/accounts/api-keys.js";

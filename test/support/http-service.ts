@@ -6,12 +6,11 @@ import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../..
 import type { Observer } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/routes/operations-routes.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
-import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
-import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import { InProcessEventSignals, InProcessTaskSignals } from "../../adapters/memory/in-process-signals.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
+import { RecordingReporter } from "../../adapters/memory/recording-ports.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { memoryDatabase, memoryStores } from "../../adapters/persistence/memory-stores.js";

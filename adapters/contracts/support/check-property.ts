@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
-import type { SuiteOptions } from "./suite-options.js";
+import type { SuiteOptions } from "./test-functions.js";
 
 type Usual = { readonly numRuns: number; readonly endOnFailure?: boolean };
 

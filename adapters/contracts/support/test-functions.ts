@@ -12,3 +12,22 @@ export type TestFunctions = {
   /** Registers what runs after each test of the group. */
   readonly afterEach: (run: () => Promise<void>) => void;
 };
+
+/** How a contract suite tries random input, and how long a test of it may take. */
+export type SuiteOptions = {
+  /** How many random inputs each property gets. Default: enough to find the usual errors within seconds. */
+  readonly runs?: number | undefined;
+  /** The number in the message of a failure: the same inputs again. Default: others in each run. */
+  readonly seed?: number | undefined;
+  /** From the same message, together with `seed`: the failing input alone. Run only the test that has failed. */
+  readonly path?: string | undefined;
+  /**
+   * Milliseconds that a test may take, passed to `it` as its third argument, which Vitest and Jest use. `node:test` has
+   * no limit.
+   */
+  readonly timeout?: number | undefined;
+};
+
+/** The same functions, with the time limit of the suite for each test. */
+export const timed = <Test extends Pick<TestFunctions, "it">>(test: Test, { timeout }: SuiteOptions): Test =>
+  timeout === undefined ? test : { ...test, it: (name, run) => test.it(name, run, timeout) };

@@ -17,8 +17,7 @@ import {
 } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
-import type { SuiteOptions } from "../support/suite-options.js";
-import type { TestFunctions } from "../support/test-functions.js";
+import type { SuiteOptions, TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** The list of an account, with filters: `list`. */

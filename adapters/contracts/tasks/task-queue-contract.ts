@@ -20,9 +20,8 @@ import {
   taskId,
 } from "../support/builders.js";
 import { expect } from "../support/expect.js";
-import type { TaskStores } from "../support/stores.js";
 import type { TestFunctions } from "../support/test-functions.js";
-import { setUpTasks, unwrap } from "./task-setup.js";
+import { setUpTasks, type TaskStores, unwrap } from "./task-setup.js";
 
 /**
  * What a TaskStore must do whose provider cannot run all tasks at once (domain/tasks/queue.ts): `startQueued`,

@@ -4,8 +4,7 @@ import { submit, type Task } from "../../../domain/tasks/task.js";
 import { aCreationRequest, aSubmittingTask, noon, taskId } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
-import type { SuiteOptions } from "../support/suite-options.js";
-import type { TestFunctions } from "../support/test-functions.js";
+import type { SuiteOptions, TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** What is read of one task: `find`, `findBySlug`. */

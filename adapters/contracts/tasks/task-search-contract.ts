@@ -11,8 +11,7 @@ import { finish, type SucceededTask, submit, succeed, withImage } from "../../..
 import { aCreationRequest, aNativeSize, anImageName, aSubmittingTask, noon, taskId } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
-import type { SuiteOptions } from "../support/suite-options.js";
-import type { TestFunctions } from "../support/test-functions.js";
+import type { SuiteOptions, TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 const PRICE = 4;

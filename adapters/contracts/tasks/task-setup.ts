@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import type { Stores } from "../../../application/ports/stores/stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
 import { audit } from "../../../domain/credits/ledger.js";
@@ -34,7 +35,6 @@ import {
 } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import { inChangingZones } from "../support/in-changing-zones.js";
-import type { TaskStores } from "../support/stores.js";
 import type { TestFunctions } from "../support/test-functions.js";
 
 /**
@@ -146,3 +146,6 @@ export const setUpTasks = (
 export type TaskSetup = ReturnType<typeof setUpTasks>;
 
 export const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
+
+/** The stores that the suites of tasks use, on one empty database, which `close` deletes. */
+export type TaskStores = Pick<Stores, "accounts" | "keys" | "ledger" | "tasks"> & { close(): Promise<void> };

@@ -1,7 +1,4 @@
-import type { TaskStores } from "../support/stores.js";
-import type { SuiteOptions } from "../support/suite-options.js";
-import type { TestFunctions } from "../support/test-functions.js";
-import { timed } from "../support/timed.js";
+import { type SuiteOptions, type TestFunctions, timed } from "../support/test-functions.js";
 import { describeBudgets } from "./task-budget-contract.js";
 import { describeCancelWishes } from "./task-cancel-contract.js";
 import { describeClaims } from "./task-claims-contract.js";
@@ -14,7 +11,7 @@ import { describeMoves } from "./task-moves-contract.js";
 import { describeOpening } from "./task-opening-contract.js";
 import { describeReading } from "./task-reading-contract.js";
 import { describeSearch } from "./task-search-contract.js";
-import { setUpTasks } from "./task-setup.js";
+import { setUpTasks, type TaskStores } from "./task-setup.js";
 import { describeTexts } from "./task-texts-contract.js";
 import { describeVisibility } from "./task-visibility-contract.js";
 

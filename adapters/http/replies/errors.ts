@@ -9,8 +9,7 @@ import type { AccountRateLimited, RateLimited } from "../../../domain/credits/ra
 import type { InsufficientCredits, TooManyActiveTasks } from "../../../domain/credits/reservation.js";
 import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
 import { type ToldReason, toldReason } from "../../../domain/tasks/told-task.js";
-import { parameterName } from "../../wording/invalid-request-sentence.js";
-import { type InvalidMessage, rulePredicate } from "../../wording/rule-predicate.js";
+import { type InvalidMessage, parameterName, rulePredicate } from "../../wording/rule-predicate.js";
 import { budgetSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
 import { json, type Reply } from "./reply.js";
 

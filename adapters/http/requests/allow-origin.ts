@@ -1,4 +1,3 @@
-import type { Cors } from "../cors.js";
 import type { RawExchange } from "../server.js";
 
 const SENT = [
@@ -53,3 +52,6 @@ export const allowOrigin = (cors: Cors | undefined, exchange: RawExchange, route
   void exchange.send(undefined, false);
   return true;
 };
+
+/** The origins whose pages may call the routes, such as `https://example.com`; `*`: all of them. */
+export type Cors = { readonly origins: "*" | readonly string[] };

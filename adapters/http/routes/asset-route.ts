@@ -1,9 +1,11 @@
+import type { Readable } from "node:stream";
+import type { Result } from "neverthrow";
 import type { UseCases } from "../../../application/create-application.js";
-import { notFound } from "../../../application/errors.js";
-import { parseObjectName } from "../../../domain/images/object-name.js";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
+import { type ObjectName, parseObjectName } from "../../../domain/images/object-name.js";
 import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
-import type { Assets } from "../replies/assets.js";
 import { errorBody, errorReply } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Handler } from "../routes.js";
@@ -68,4 +70,13 @@ export const byteRange = (header: string | undefined, sizeBytes: number): ByteRa
   const end = last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
   if (last !== "" && Number(last) < start) return "whole";
   return start < sizeBytes ? { start, end } : "unsatisfiable";
+};
+
+/** Reads stored objects that this service serves itself. */
+export type Assets = {
+  stat(
+    name: ObjectName,
+  ): Promise<Result<{ readonly sizeBytes: number; readonly contentType: string }, NotFound | StorageUnavailable>>;
+  /** The bytes from `start` to `end`, both inclusive. */
+  stream(name: ObjectName, start: number, end: number): Readable;
 };

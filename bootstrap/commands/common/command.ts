@@ -1,5 +1,5 @@
-import type { Result, ResultAsync } from "neverthrow";
-import type { CommandError } from "../../command-error.js";
+import { err, ok, type Result, type ResultAsync } from "neverthrow";
+import { type CommandError, misused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 
 /** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is that of an error. */
@@ -61,3 +61,11 @@ export const optionalText = (values: Values, option: string): string | undefined
 /** The options that several commands have. */
 export const ACCOUNT = { account: { type: "string", about: "id of the account" } } as const;
 export const REASON = { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } } as const;
+
+/** The beginning of the day of `--from`, in UTC, or the time that it names. `undefined` without the option. */
+export const fromOf = (values: Values): Result<Date | undefined, CommandError> => {
+  const given = optionalText(values, "from");
+  if (given === undefined) return ok(undefined);
+  const from = /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(given) ? new Date(given) : new Date(Number.NaN);
+  return Number.isNaN(from.getTime()) ? err(misused("--from must be a date, such as 2026-05-03.")) : ok(from);
+};

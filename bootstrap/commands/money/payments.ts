@@ -2,8 +2,7 @@ import { err, ok, safeTry } from "neverthrow";
 import { reconcilePayments } from "../../../application/credits/payment-reports.js";
 import { misused, refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
-import type { Command } from "../common/command.js";
-import { fromOf } from "../common/from.js";
+import { type Command, fromOf } from "../common/command.js";
 
 export const paymentsReconcile: Command = {
   words: "payments reconcile",

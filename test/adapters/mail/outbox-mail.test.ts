@@ -6,7 +6,7 @@ import type { Failure } from "../../../adapters/mail/smtp-sender.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
-import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
 import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { InProcessTaskSignals } from "../../../adapters/memory/in-process-task-signals.js";
+import { InProcessTaskSignals } from "../../../adapters/memory/in-process-signals.js";
 import type { TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 

@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrderCheckout, aPendingOrder, orderId, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
 import { reconcilePayments } from "../../../application/credits/payment-reports.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parameterName } from "../../../adapters/wording/invalid-request-sentence.js";
+import { parameterName } from "../../../adapters/wording/rule-predicate.js";
 import { invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
 
 it("parameterName names a field, or one item of it, and returns undefined for the whole body", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
+import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { watchStreams } from "../../../application/background/watch-changes.js";
 import { streamEvents } from "../../../application/events/stream-events.js";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
+import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import {
   createEndpoint,

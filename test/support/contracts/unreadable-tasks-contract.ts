@@ -14,7 +14,7 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
-import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
@@ -22,8 +22,7 @@ import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { QueuePosition } from "../../../domain/tasks/queue.js";
 import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 import type { Stores } from "../../contracts/stores.js";
-import type { AnyDatabase } from "../sql-stores.js";
-import { sqlStores } from "../sql-stores.js";
+import { type AnyDatabase, sqlStores } from "../sql-stores.js";
 
 /** What the ports of tasks do with rows that it cannot read, as an older version finds them during an update. */
 export const describeUnreadableTasks = (

@@ -1,5 +1,4 @@
-import type { Cors } from "../../cors.js";
-import { allowOrigin } from "../../requests/allow-origin.js";
+import { allowOrigin, type Cors } from "../../requests/allow-origin.js";
 import type { RequestSource } from "../../server.js";
 import { NodeRoutes } from "../node-server/node-routes.js";
 import { FetchExchange } from "./fetch-exchange.js";

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Cors } from "../../cors.js";
-import { allowOrigin } from "../../requests/allow-origin.js";
+import { allowOrigin, type Cors } from "../../requests/allow-origin.js";
 import type { RequestSource } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";

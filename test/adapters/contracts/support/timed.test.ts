@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { timed } from "../../../../adapters/contracts/support/timed.js";
+import { timed } from "../../../../adapters/contracts/support/test-functions.js";
 
 it("the tests of a suite get its time limit as third argument, and without one they get none", () => {
   const registered: unknown[][] = [];
