@@ -1,4 +1,4 @@
-import type { EntryPlace } from "../domain/credits/ledger.js";
+import type { EntryPlace } from "../domain/credits/ledger-page.js";
 import type { AccountId, TaskId } from "../domain/ids.js";
 import type { LedgerLine, LedgerStore } from "./ports/stores/ledger-store.js";
 

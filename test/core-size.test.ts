@@ -61,7 +61,7 @@ describe("the core, bundled for a program that imports one function", () => {
     ["hold", "domain/credits/reservation.ts"],
     ["openTask", "domain/tasks/task.ts"],
     ["admitRequest", "domain/credits/rate-limit.ts"],
-    ["audit", "domain/credits/ledger.ts"],
+    ["audit", "domain/credits/ledger-audit.ts"],
     ["createPanorama", "application/panoramas/create-panorama.ts"],
     ["meter", "application/credits/meter.ts"],
     ["memoryMeterStore", "adapters/memory/memory-meter-store.ts"],

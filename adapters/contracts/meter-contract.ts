@@ -4,7 +4,8 @@ import { type Meter, meter, type TaskHold } from "../../application/credits/mete
 import type { MeterStore } from "../../application/ports/stores/meter-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { type LedgerCursor, sumOf } from "../../domain/credits/ledger.js";
+import { sumOf } from "../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { definePolicy } from "../../domain/credits/policy.js";

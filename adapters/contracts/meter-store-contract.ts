@@ -1,14 +1,10 @@
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/stores/meter-store.js";
+import { type AdjustmentReason, parseAdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
 import { captureHold, type Hold, type OpenHold, refundCaptured } from "../../domain/credits/hold.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import {
-  type AdjustmentReason,
-  type LedgerCursor,
-  type LedgerEntry,
-  parseAdjustmentReason,
-  reservationEntry,
-} from "../../domain/credits/ledger.js";
+import { type LedgerEntry, reservationEntry } from "../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { accountId, type TaskId } from "../../domain/ids.js";

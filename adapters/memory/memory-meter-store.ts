@@ -1,7 +1,7 @@
 import type { MeterLine, MeterQuery, MeterReading, MeterStore } from "../../application/ports/stores/meter-store.js";
 import type { Hold, OpenHold } from "../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
-import { ledgerCursor } from "../../domain/credits/ledger.js";
+import { ledgerCursor } from "../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../domain/credits/rate-limit.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { LedgerCursor } from "../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";

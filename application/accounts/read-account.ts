@@ -1,5 +1,5 @@
 import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
-import type { EntryPlace } from "../../domain/credits/ledger.js";
+import type { EntryPlace } from "../../domain/credits/ledger-page.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type EntryLine, pageOf, readEntryPage } from "../page-of.js";

@@ -1,5 +1,6 @@
 import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
-import { type EntryPlace, type LedgerAudit, startAudit } from "../../domain/credits/ledger.js";
+import { type LedgerAudit, startAudit } from "../../domain/credits/ledger-audit.js";
+import type { EntryPlace } from "../../domain/credits/ledger-page.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type EntryPage, readEntryPage } from "../page-of.js";
 import type { LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
@@ -34,7 +35,7 @@ type LedgerReport = {
   readonly findings: readonly string[];
 };
 
-/** Checks every account's ledger against the rules of the domain (domain/credits/ledger.ts), a part at a time. */
+/** Checks every account's ledger against the rules of the domain (domain/credits/ledger-audit.ts), a part at a time. */
 export const verifyLedger =
   ({ ledger }: { readonly ledger: Pick<LedgerStore, "walk"> }) =>
   /** `checked` is called after each account. */
@@ -52,13 +53,13 @@ export const verifyLedger =
           audits.set(accountId, startAudit(part.standing));
           break;
         case "tasks":
-          audit?.tasks(part.tasks, part.entries);
+          audit?.addTasks(part.tasks, part.entries);
           break;
         case "entries":
-          audit?.entries(part.entries);
+          audit?.addEntries(part.entries);
           break;
         case "orders":
-          audit?.orders(part.orders);
+          audit?.addOrders(part.orders);
           break;
         case "unreadable":
           damaged.add(accountId);
@@ -66,7 +67,7 @@ export const verifyLedger =
           break;
         case "end":
           // The sums need the unreadable rows.
-          if (!damaged.has(accountId)) for (const finding of audit?.end() ?? []) find(accountId, finding);
+          if (!damaged.has(accountId)) for (const finding of audit?.finish() ?? []) find(accountId, finding);
           audits.delete(accountId);
           accounts += 1;
           checked(accounts);

@@ -14,7 +14,8 @@ import {
   standingOf,
 } from "../../domain/credits/hold.js";
 import { idempotencyKey, type KeyReused } from "../../domain/credits/idempotency.js";
-import { type LedgerCursor, reservationEntry } from "../../domain/credits/ledger.js";
+import { reservationEntry } from "../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import { type EntryNotes, entryNotes, entryReason, type MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { costOf, type Policy, rateOf } from "../../domain/credits/policy.js";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Email } from "../../domain/accounts/account.js";
-import type { AdjustmentReason } from "../../domain/credits/ledger.js";
+import type { AdjustmentReason } from "../../domain/credits/adjustment.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";

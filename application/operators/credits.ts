@@ -1,11 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
+import type { AdjustmentReason, AdjustmentReference } from "../../domain/credits/adjustment.js";
 import { type Credits, credits } from "../../domain/credits/credits.js";
-import {
-  type AdjustmentReason,
-  type AdjustmentReference,
-  adjust,
-  type LedgerEntry,
-} from "../../domain/credits/ledger.js";
+import { adjust } from "../../domain/credits/funds.js";
+import type { LedgerEntry } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
 import { leftToTake } from "../../domain/credits/payment-return.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";

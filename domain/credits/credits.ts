@@ -3,6 +3,9 @@ import type { Brand } from "../ids.js";
 /** An amount of credits: an integer, zero or more. */
 export type Credits = Brand<number, "Credits">;
 
+/** Maximum of a balance and of a debt: stores have columns of 32 bits. */
+export const CREDITS_MAX = 2_147_483_647;
+
 /**
  * Totals of an account. `remaining`: the balance, neither reserved nor spent. `reserved`: held by tasks that are
  * `processing`. `spent`: on tasks that have succeeded. Their sum, less the debt, is what was bought, less refunded
@@ -12,7 +15,7 @@ export type CreditTotals = {
   readonly remaining: Credits;
   readonly reserved: Credits;
   readonly spent: Credits;
-  /** The debt, which new credits pay first (ledger.ts). Absent: none. */
+  /** The debt, which new credits pay first (funds.ts). Absent: none. */
   readonly debt?: Credits | undefined;
 };
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../ids.js";
-import { type Credits, credits } from "./credits.js";
+import { CREDITS_MAX, type Credits, credits } from "./credits.js";
 import type { IdempotentRequest } from "./idempotency.js";
 import { refundEntry } from "./ledger.js";
 import type { EntryNotes, MeterEntry } from "./meter-entry.js";
@@ -114,9 +114,6 @@ export const standingOf = (accountId: AccountId, { credits: balance, open }: Hol
   credits: credits(Math.max(0, balance)),
   activeTasks: open.length,
 });
-
-/** Stores have columns of 32 bits. */
-const CREDITS_MAX = 2_147_483_647;
 
 /**
  * The balance of a meter's account after `change`, which may be negative. Throws a `RangeError` outside 32 bits. Held

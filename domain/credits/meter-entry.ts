@@ -1,6 +1,7 @@
 import { isStorable } from "../text.js";
+import { type AdjustmentReason, parseAdjustmentReason } from "./adjustment.js";
 import type { IdempotencyKey } from "./idempotency.js";
-import { type AdjustmentReason, type LedgerEntry, parseAdjustmentReason } from "./ledger.js";
+import type { LedgerEntry } from "./ledger.js";
 
 /** Optional notes of a product on a hold or an entry. */
 export type EntryNotes = {

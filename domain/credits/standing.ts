@@ -14,7 +14,7 @@ export type Failures = { readonly day: Day; readonly count: number; readonly byt
 export type Standing = {
   readonly accountId: AccountId;
   readonly credits: Credits;
-  /** Credits that were spent before their payment was refunded (ledger.ts); `undefined`: none. */
+  /** Credits that were spent before their payment was refunded (funds.ts); `undefined`: none. */
   readonly debt?: Credits | undefined;
   /** Orders with an open dispute; `undefined`: none. */
   readonly openDisputes?: number | undefined;

@@ -8,8 +8,8 @@ import type { ApplicationSettings } from "../../application/application-settings
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/clock.js";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
+import { parseAdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
-import { parseAdjustmentReason } from "../../domain/credits/ledger.js";
 import { CREDIT_PACKS } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";

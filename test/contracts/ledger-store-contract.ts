@@ -21,7 +21,8 @@ import type { TestFunctions } from "../../adapters/contracts/support/test-functi
 import { type EntryLine, readEntryPage } from "../../application/page-of.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
-import type { EntryPlace, LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";
+import type { PaidTask } from "../../domain/credits/ledger-audit.js";
+import type { EntryPlace, LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { Standing } from "../../domain/credits/standing.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { fail, finish, submit, succeed } from "../../domain/tasks/task.js";

@@ -26,9 +26,11 @@ import type { OperatorLog } from "../../application/ports/stores/operator-log.js
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import type { AdjustmentReason, AdjustmentReference } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
+import { adjust } from "../../domain/credits/funds.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { type AdjustmentReason, type AdjustmentReference, adjust, audit } from "../../domain/credits/ledger.js";
+import { audit } from "../../domain/credits/ledger-audit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";

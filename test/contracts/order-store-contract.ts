@@ -12,8 +12,9 @@ import {
 import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import type { AdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
-import { type AdjustmentReason, audit } from "../../domain/credits/ledger.js";
+import { audit } from "../../domain/credits/ledger-audit.js";
 import { pay } from "../../domain/credits/order.js";
 import type { Stores } from "./stores.js";
 

@@ -1,4 +1,5 @@
-import { audit, sumOf } from "../../domain/credits/ledger.js";
+import { sumOf } from "../../domain/credits/ledger.js";
+import { audit } from "../../domain/credits/ledger-audit.js";
 import type { TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";

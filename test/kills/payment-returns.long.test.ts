@@ -7,8 +7,9 @@ import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlit
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { verifyLedger } from "../../application/credits/ledger.js";
 import { refundOrder } from "../../application/operators/credits.js";
+import type { AdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
-import { type AdjustmentReason, sumOf } from "../../domain/credits/ledger.js";
+import { sumOf } from "../../domain/credits/ledger.js";
 import { orderId, pay } from "../../domain/credits/order.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { type AccountWithKeys, accountsWithKeys } from "../support/accounts-with-keys.js";

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { Stores } from "../../../application/ports/stores/stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
-import { audit } from "../../../domain/credits/ledger.js";
+import { audit } from "../../../domain/credits/ledger-audit.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";

@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/page-of.js";
-import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger.js";
+import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { json } from "../replies/reply.js";
 import type { GuardedHandler } from "./guard.js";

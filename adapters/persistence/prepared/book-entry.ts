@@ -1,10 +1,11 @@
-import { book, type Funds, type LedgerEntry } from "../../../domain/credits/ledger.js";
+import { book, type Funds } from "../../../domain/credits/funds.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { entryRow } from "../rows/ledger-rows.js";
 import type { Sql } from "../sql/database.js";
 import { insert } from "../sql/statement.js";
 
-/** Books the entry (domain/credits/ledger.ts) in the account, which the transaction has locked. */
+/** Books the entry (domain/credits/funds.ts) in the account, which the transaction has locked. */
 export const bookEntry = (sql: Sql, standing: Standing, entry: LedgerEntry): Promise<void> =>
   storeBooked(sql, entry.accountId, book(fundsOf(standing), entry));
 

@@ -6,7 +6,8 @@ import type {
 } from "../../../application/ports/stores/ledger-store.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
-import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { type Entities, EntityStore, rowOf } from "../orm/entities.js";
 import { standingOf } from "../rows/account-rows.js";

@@ -9,9 +9,10 @@ import type {
   MeterRecord,
   MeterStore,
 } from "../../../application/ports/stores/meter-store.js";
+import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import type { AdjustmentReason, LedgerCursor } from "../../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { EntryNotes, MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";

@@ -1,5 +1,5 @@
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
-import { type BoughtCredits, type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
+import { type BoughtCredits, type PaidTask, paidTask } from "../../../domain/credits/ledger-audit.js";
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { TASK_STATES } from "../../../domain/tasks/task.js";

@@ -1,4 +1,5 @@
-import type { AdjustmentReason, AdjustmentReference, LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { AdjustmentReason, AdjustmentReference } from "../../../domain/credits/adjustment.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import { branded, date, integer, oneOf, type Row } from "../sql/columns.js";
 
 const KINDS: readonly LedgerEntry["kind"][] = [

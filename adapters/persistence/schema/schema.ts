@@ -56,7 +56,7 @@ export const AccountTable = defineEntity({
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
-    /** What it owes: the sum of its ledger entries of this kind (domain/credits/ledger.ts). */
+    /** What it owes: the sum of its ledger entries of this kind (domain/credits/funds.ts). */
     debt: p.integer().default(0),
     /** Its orders with an open dispute. */
     openDisputes: p.integer().default(0),

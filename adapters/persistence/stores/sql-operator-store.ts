@@ -11,8 +11,10 @@ import type {
 import type { Email, Suspension } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
+import type { AdjustmentReference } from "../../../domain/credits/adjustment.js";
 import type { Credits } from "../../../domain/credits/credits.js";
-import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Booked, Funds } from "../../../domain/credits/funds.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";

@@ -3,7 +3,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/page-of.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOfWindow, startOf } from "../../../domain/credits/budget.js";
-import type { EntryPlace } from "../../../domain/credits/ledger.js";
+import type { EntryPlace } from "../../../domain/credits/ledger-page.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { PageReply } from "../../web-page/page.js";

@@ -1,7 +1,9 @@
 import type { Result } from "neverthrow";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
-import type { BoughtCredits, LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { BoughtCredits, PaidTask } from "../../../domain/credits/ledger-audit.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type {
   Order,
   OrderCheckout,

@@ -1,6 +1,6 @@
 import type { Hold, Holdings } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import type { LedgerCursor } from "../../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";

@@ -1,5 +1,5 @@
 import { ok, safeTry } from "neverthrow";
-import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/ledger.js";
+import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/adjustment.js";
 import { parseOrderCredits } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";

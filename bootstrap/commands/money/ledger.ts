@@ -1,7 +1,8 @@
 import { err, ok, safeTry } from "neverthrow";
 import { pageOf } from "../../../application/page-of.js";
 import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
-import { type LedgerCursor, type LedgerEntry, parseLedgerCursor } from "../../../domain/credits/ledger.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import { type LedgerCursor, parseLedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { misused, notFound } from "../../command-error.js";
 import { tokens } from "../../tokens.js";

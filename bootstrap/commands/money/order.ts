@@ -1,6 +1,6 @@
 import { ok, safeTry } from "neverthrow";
 import { pageOf } from "../../../application/page-of.js";
-import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
+import { parseAdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { type Order, type OrderId, parseOrderCredits } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";

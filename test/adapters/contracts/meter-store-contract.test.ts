@@ -5,7 +5,7 @@ import type { TestFunctions } from "../../../adapters/contracts/support/test-fun
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { MeterQuery, MeterStore } from "../../../application/ports/stores/meter-store.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
-import { ledgerCursor } from "../../../domain/credits/ledger.js";
+import { ledgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
 import { type AccountId, taskId } from "../../../domain/ids.js";
 

@@ -27,7 +27,7 @@ import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { Spending } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
-import { audit } from "../../../domain/credits/ledger.js";
+import { audit } from "../../../domain/credits/ledger-audit.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { QueuePosition } from "../../../domain/tasks/queue.js";

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
+import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
+import { adjust } from "../../../domain/credits/funds.js";
 import { type Order, orderId, pay } from "../../../domain/credits/order.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 

@@ -10,8 +10,8 @@ import { adjustCredits } from "../../../application/operators/credits.js";
 import { changeKeyLimits } from "../../../application/operators/keys.js";
 import { recordAction } from "../../../application/operators/record-action.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { AdjustmentReason } from "../../../domain/credits/ledger.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -13,24 +13,19 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
+import { type AdjustmentReason, parseAdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
+import { adjust, book, type Funds } from "../../../domain/credits/funds.js";
 import {
-  type AdjustmentReason,
-  adjust,
-  audit,
-  book,
-  type Funds,
   type LedgerEntry,
-  ledgerCursor,
-  parseAdjustmentReason,
-  parseLedgerCursor,
   purchaseEntry,
   refundEntry,
   reservationEntry,
   returnEntry,
-  startAudit,
   sumOf,
 } from "../../../domain/credits/ledger.js";
+import { audit, startAudit } from "../../../domain/credits/ledger-audit.js";
+import { ledgerCursor, parseLedgerCursor } from "../../../domain/credits/ledger-page.js";
 import { isActive, type Task } from "../../../domain/tasks/task.js";
 
 type AccountLedger = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
@@ -231,9 +226,9 @@ describe("the audit", () => {
     const purchase = purchaseEntry(order);
     const findingsOf = (takenBack: number, entries: readonly LedgerEntry[]) => {
       const running = startAudit({ credits: credits(10 - takenBack), activeTasks: 0 });
-      running.entries(entries);
-      running.orders([{ ...order, takenBack: credits(takenBack) }]);
-      return running.end();
+      running.addEntries(entries);
+      running.addOrders([{ ...order, takenBack: credits(takenBack) }]);
+      return running.finish();
     };
     const taken = returnEntry(order, -4, noon);
     expect(findingsOf(0, [purchase])).toEqual([]);

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { accountId, aPaidOrder, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { type AdjustmentReason, book, type LedgerEntry, returnEntry, sumOf } from "../../../domain/credits/ledger.js";
+import { book } from "../../../domain/credits/funds.js";
+import { type LedgerEntry, returnEntry, sumOf } from "../../../domain/credits/ledger.js";
 import { leftToTake, mergeReturns, type PaymentReturn, returnedOf } from "../../../domain/credits/payment-return.js";
 
 const PRICE = 900;

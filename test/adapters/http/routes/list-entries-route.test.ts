@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CreditEntry, CreditEntryPage } from "../../../../adapters/client/panorama-client.js";
 import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
 import { refundOrder } from "../../../../application/operators/credits.js";
-import type { AdjustmentReason } from "../../../../domain/credits/ledger.js";
+import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
 let service: HttpService;

@@ -21,7 +21,7 @@ import { worldlabs } from "../../../../adapters/provider/remote/worldlabs/worldl
 import { createApplication } from "../../../../application/create-application.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
-import { audit } from "../../../../domain/credits/ledger.js";
+import { audit } from "../../../../domain/credits/ledger-audit.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { COMFYUI_WORKFLOW, REPLICATE_MODEL } from "../../../support/providers-under-test.js";
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import type { GenerationProvider } from "../../../../application/ports/generation-provider.js";
 import type { TaskPorts } from "../../../../application/ports/stores/stores.js";
-import { audit } from "../../../../domain/credits/ledger.js";
+import { audit } from "../../../../domain/credits/ledger-audit.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { isActive, type Task } from "../../../../domain/tasks/task.js";
 import {
