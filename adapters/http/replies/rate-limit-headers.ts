@@ -20,6 +20,7 @@ const withHeaders = (reply: Reply, policy: string, state: string): Reply => ({
   headers: reply.headers,
   body: reply.body,
   rateLimit: { policy, state },
+  error: reply.error,
   cause: reply.cause,
 });
 

@@ -15,7 +15,7 @@ export type Reply = {
   /** Headers about the rate limit of the API key, beside `headers` so that adding them copies nothing. */
   readonly rateLimit?: { readonly policy: string; readonly state: string } | undefined;
   /** The kind of error in this answer: for metrics only. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** The internal error behind this answer: for the log only. */
   readonly cause?: unknown;
 };

@@ -61,4 +61,13 @@ describe("every answer of the HTTP server", () => {
     await service.request("/credits", { ...customer, key: "sk-wrong" });
     expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key" });
   });
+
+  it("is reported with its kind of error, also when it tells the rate limit", async () => {
+    const customer = await service.customer();
+    await service.request("/panoramas/no-task", customer);
+    expect(service.finished.at(-1)).toMatchObject({ status: 404, error: "not_found" });
+    for (let n = 0; n < 11; n++) await service.request("/panoramas", customer, { method: "POST", body: "{}" });
+    expect(service.finished.at(-2)).toMatchObject({ status: 400, error: "invalid_request" });
+    expect(service.finished.at(-1)).toMatchObject({ status: 429, error: "rate_limited" });
+  });
 });
