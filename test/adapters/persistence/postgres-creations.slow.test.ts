@@ -94,36 +94,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     });
   };
 
-  it("sends two statements and no transaction, also with an idempotency key", async () => {
-    const statements: string[] = [];
-    const counting = withSql(database, (statement, parameters) => {
-      statements.push(statement);
-      return database.sql(statement, parameters);
-    });
-    unwrap(await open(counting, 1));
-    unwrap(await open(counting, 2, { key: idempotent }));
-    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c", "select", "with c"]);
-    expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
-  });
-
-  it("sends two statements and takes no lock if the first place of a chain has no limit, whatever the others have", async () => {
-    const statements: string[] = [];
-    const counting = withSql(database, (statement, parameters) => {
-      statements.push(statement);
-      return database.sql(statement, parameters);
-    });
-    const task = aSubmittingTask({ id: taskId(1), accountId: owner });
-    const opened = await counting.open({
-      account: owner,
-      dueAt: noon,
-      decide: (standing, queued, _, place) => openATask(standing, task, noon, { turn: queued?.turn, place }),
-      queue: { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
-    });
-    expect(unwrap(opened).task).toMatchObject({ state: "submitting", place: "first" });
-    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
-    expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "submitting", place: "first" });
-  });
-
   it("decides again with the new standing when another creation changed the account in between", async () => {
     const seen: Standing[] = [];
     const tasks = afterEachRead(async (read) => read === 1 && opened(2));
@@ -133,24 +103,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       { credits: 96, activeTasks: 1 },
     ]);
     expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
-  });
-
-  it("refuses, and writes nothing, when others took the last slots in between", async () => {
-    for (const n of [2, 3, 4]) await opened(n);
-    const tasks = afterEachRead(async (read) => read <= 2 && opened(10 + read));
-    const refused = await open(tasks, 1, { key: idempotent });
-    expect(refused).toMatchObject(err({ kind: "too_many_active_tasks" }));
-    expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
-    expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
-  });
-
-  it("returns the other task when another creation used the same idempotency key in between", async () => {
-    const tasks = afterEachRead(async (read) => read === 1 && opened(2, idempotent));
-    expect(unwrap(await open(tasks, 1, { key: idempotent }))).toMatchObject({
-      task: { id: taskId(2) },
-      replayed: true,
-    });
-    expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
   });
 
   it("notices a change in between, even if credits and active tasks are the same again", async () => {
@@ -183,25 +135,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     expect(await standing()).toEqual({ accountId: owner, credits: 99, activeTasks: 1 });
   });
 
-  describe.each([
-    ["is committed", "decides again", true, [100, 100]],
-    ["is rolled back", "writes what it has decided", false, [100]],
-  ] as const)("while a transaction that has locked the account %s", (_, outcome, commits, decisions) => {
-    it(`waits, then ${outcome}`, async () => {
-      const seen: Standing[] = [];
-      let opening: Promise<unknown> | undefined;
-      await database.transaction(async (sql) => {
-        await sql("update account set credits = credits where id = ?", [owner]);
-        opening = open(stores.tasks, 1, { seen });
-        while ((await database.sql(WAITING)).length === 0);
-        return commits ? ok(undefined) : err("rolled back");
-      });
-      await opening;
-      expect(seen.map(({ credits }) => credits)).toEqual(decisions);
-      expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
-    });
-  });
-
   it("waits for the lock of the account with one connection only, however many creations and refunds come", async () => {
     const tasks = [1, 2].map((n) => aSubmittingTask({ id: taskId(n), accountId: owner }));
     for (const { id } of tasks) await opened(Number(id.slice(-12)));
@@ -225,17 +158,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     expect(await standing()).toEqual({ accountId: owner, credits: 88, activeTasks: 3 });
   });
 
-  it("refuses a creation that has waited for others without a lock", async () => {
-    const statements: string[] = [];
-    const counting = withSql(database, (statement, parameters) => {
-      statements.push(statement.slice(0, 6));
-      return database.sql(statement, parameters);
-    });
-    const results = await Promise.all(Array.from({ length: 9 }, (_, n) => open(counting, n + 1)));
-    expect(results.filter((result) => result.isErr())).toHaveLength(4);
-    expect(statements.slice(-4)).toEqual(["select", "select", "select", "select"]);
-  });
-
   it("throws StoreBusy, and has written nothing, if others hold the account's lock for seconds", async () => {
     let busy: unknown;
     await database.transaction(async (sql) => {
@@ -246,31 +168,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     expect(busy).toBeInstanceOf(StoreBusy);
     expect(busy).toMatchObject({ message: expect.stringContaining("lock timeout") });
     expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
-  });
-
-  it("stays exact with fifty creations of two instances while tasks are refunded", async () => {
-    const other = await openPostgresDatabase(url, 4);
-    const instances = [stores.tasks, sqlTasks(other)] as const;
-    const results = await Promise.all(
-      Array.from({ length: 50 }, async (_, n) => {
-        const tasks = instances[n % 2 === 0 ? 0 : 1];
-        const key: IdempotentRequest = { key: `k${n % 10}` as IdempotencyKey, requestSha256: "a".repeat(64) };
-        const result = await open(tasks, n, { key });
-        if (result.isErr() || result.value.replayed || n % 3 > 0) return result;
-        const task = result.value.task as SubmittingTask;
-        unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
-        return result;
-      }),
-    );
-    const created = results.flatMap((result) => (result.isOk() && !result.value.replayed ? [result.value.task] : []));
-    const stored = await stores.tasks.list(owner, 100, undefined);
-    expect(stored.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
-    const active = stored.filter(({ state }) => state === "submitting").length;
-    expect(active).toBeLessThanOrEqual(5);
-    expect(await standing()).toEqual({ accountId: owner, credits: 100 - 4 * active, activeTasks: active });
-    const used = await database.sql("select distinct task_id from idempotency_key");
-    expect(used).toHaveLength(active); // a refused creation releases its key
-    await other.close();
   });
 
   describe("with the account as it was read with the key", () => {
@@ -338,15 +235,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
     });
 
-    it("reads the account with the idempotency key of the request", async () => {
-      await opened(2, idempotent);
-      snapshot = await read();
-      expect(unwrap(await openWith(stores.tasks, 1, idempotent))).toMatchObject({
-        task: { id: taskId(2) },
-        replayed: true,
-      });
-    });
-
     it("does not overtake a task that waits", async () => {
       const other = accountId(2);
       const waits = aSubmittingTask({ id: taskId(2), accountId: other });
@@ -384,17 +272,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       });
     };
     const spent = async () => (await stores.keys.spending(owner, noon)).get(key.id)?.today;
-
-    it("sends two statements and no transaction", async () => {
-      const statements: string[] = [];
-      const counting = withSql(database, (statement, parameters) => {
-        statements.push(statement);
-        return database.sql(statement, parameters);
-      });
-      unwrap(await spend(counting, 1));
-      expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
-      expect(await spent()).toBe(4);
-    });
 
     it("decides again when the key has spent more, or was given credits back, in between", async () => {
       const seen: (Spending | undefined)[] = [];
@@ -454,28 +331,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(await spent()).toBe(12);
       await other.close();
     });
-  });
-
-  it("charges only what the credits pay for, with fifty creations of two instances", async () => {
-    await stores.accounts.open(anAccount({ id: accountId(2) }), {
-      order: aPaidOrder({ id: orderId(2), accountId: accountId(2), credits: credits(11) }),
-    });
-    const other = await openPostgresDatabase(url, 4);
-    const instances = [stores.tasks, sqlTasks(other)] as const;
-    const results = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => {
-        const task = aSubmittingTask({ id: taskId(n), accountId: accountId(2) });
-        const tasks = instances[n % 2 === 0 ? 0 : 1];
-        return tasks.open({
-          account: task.accountId,
-          dueAt: noon,
-          decide: (current) => openATask(current, task, noon),
-        });
-      }),
-    );
-    expect(results.filter((result) => result.isOk())).toHaveLength(2);
-    expect(await stores.ledger.balance(accountId(2))).toBe(3);
-    await other.close();
   });
 });
 

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import { ok } from "neverthrow";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import {
   accountId,
@@ -15,12 +14,9 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import { migratePostgresDatabase } from "../../../adapters/persistence/postgres/migrate-postgres.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
-import type { Step } from "../../../adapters/persistence/schema/step.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
@@ -32,7 +28,7 @@ import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import { allowDeletions } from "../../faults/databases.js";
 import { runCase } from "../../faults/run-case.js";
 import { SCENARIOS } from "../../faults/scenarios.js";
-import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
+import { freshDatabase } from "../../support/postgres.js";
 import { timedBy } from "../../support/timed-by.js";
 
 const test = { describe, it, beforeEach, afterEach };
@@ -177,40 +173,6 @@ describe("stores on an embedder's pool", () => {
     expect(await structureOf(embedder.admin, SCHEMA)).toEqual(await structureOf(embedder.admin, "public"));
   });
 
-  it("are migrated in a schema that does not exist yet", async () => {
-    const { admin } = embedder;
-    await migrate({ pool: admin, schema: "fresh", tables: BOTH });
-    await openDatabase({ pool: admin, schema: "fresh", tables: BOTH });
-    expect(await structureOf(admin, "fresh")).toEqual(await structureOf(admin, "public"));
-  });
-
-  it("are updated while another process works on them, whatever tables its transactions use in whatever order", async () => {
-    const { admin } = embedder;
-    await migrate({ pool: admin, schema: "updated", tables: ["panoramas"] });
-    const later = (name: string, table: string): Step => ({
-      name,
-      up: { sqlite: [], postgresql: [`alter table ${table} add column later int null`] },
-    });
-    const added = [later("002-accounts-compatible", "account"), later("003-tasks-compatible", "task")];
-    (STEPS.panoramas as Step[]).push(...added); // as a later version has them
-    const worker = await admin.connect();
-    await worker.query("begin; lock table updated.account in row exclusive mode"); // as an update does
-    const migrated = migrate({ pool: otherPool({ max: 1, options: "" }), schema: "updated", tables: ["panoramas"] });
-    const waiting = "select count(*)::int as waiting from pg_locks where not granted";
-    while ((await admin.query(waiting)).rows[0].waiting === 0) await setTimeout(5);
-    await worker.query("lock table updated.task in row exclusive mode; commit");
-    worker.release();
-    await migrated.finally(() => (STEPS.panoramas as Step[]).splice(-added.length));
-    const { rows } = await admin.query("select name from updated.schema_migration order by id");
-    expect(rows).toEqual([...STEPS.panoramas, ...added].map(({ name }) => ({ name })));
-    const columns =
-      "select table_name from information_schema.columns where table_schema = 'updated' and column_name = 'later'";
-    expect((await admin.query(`${columns} order by 1`)).rows).toEqual([
-      { table_name: "account" },
-      { table_name: "task" },
-    ]);
-  });
-
   it("change nothing if a name is taken", async () => {
     const { admin } = embedder;
     await admin.query("create table panorama.webhook_delivery (id int)");
@@ -230,35 +192,6 @@ describe("stores on an embedder's pool", () => {
     await openDatabase({ pool: admin, schema: "texts", tables: BOTH });
     await migrate({ pool: admin, schema: "texts", tables: BOTH }); // finds nothing to do
     expect(await structureOf(admin, "texts")).toEqual(await structureOf(admin, "public"));
-  });
-
-  it("can be taken over from the service, and the other way round", async () => {
-    const name = `taken_${randomBytes(6).toString("hex")}`;
-    await administer(inject("postgresUrl"), `create database ${name}`);
-    const url = databaseUrl(inject("postgresUrl"), name);
-    const own = new pg.Pool({ connectionString: url });
-    await migrate({ pool: own, tables: ["panoramas"] }); // without a schema: the first one of search_path
-    await migratePostgresDatabase(url); // the ORM's migrator has nothing to do
-    const service = await openPostgresDatabase(url, 2);
-    await sqlStores(service).accounts.open(anAccount());
-    await service.close();
-    const database = await openDatabase({ pool: own, schema: "public", tables: ["panoramas"] });
-    expect(await sqlStores(database).accounts.find(accountId(1))).toEqual(anAccount());
-    await own.end();
-  });
-
-  it("of two schemas in one database do not see each other, on the connections of one pool", async () => {
-    const [first, second] = [sqlStores(await opened()), sqlStores(await opened(pool, "tenant_b"))];
-    await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
-    expect(await second.accounts.find(accountId(1))).toBeUndefined();
-    await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
-    const task = aSubmittingTask();
-    const opening = { account: accountId(1), dueAt: noon, decide: decide(task) };
-    const both = () => [first, second].map(({ tasks }) => tasks.list(accountId(1), 10, undefined));
-    await Promise.all(Array.from({ length: 5 }, both).flat()); // each connection prepares the statements of both
-    await first.tasks.open(opening);
-    expect(await Promise.all(both())).toEqual([[task], []]);
-    expect([await first.ledger.balance(accountId(1)), await second.ledger.balance(accountId(1))]).toEqual([3, 11]);
   });
 
   it("change no setting of a connection, and limit the time of their transactions", async () => {
@@ -282,57 +215,6 @@ describe("stores on an embedder's pool", () => {
     expect(await settings()).toEqual(before);
     await database.close();
     expect((await one.query("select 1 as still_open")).rows).toEqual([{ still_open: 1 }]);
-  });
-
-  it("read and create in one round trip each", async () => {
-    let roundTrips = 0;
-    const counted: PostgresPool = {
-      options: pool.options,
-      waitingCount: 0,
-      query: (query) => {
-        roundTrips += 1;
-        return pool.query({ ...query });
-      },
-      connect: async () => {
-        throw new Error("a transaction takes more");
-      },
-    };
-    const { accounts, keys } = sqlStores(await opened());
-    await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(10) }) });
-    await keys.insert(anApiKey(), () => ok(undefined));
-    const { tasks, countersAt } = sqlStores(await openDatabase({ pool: counted, schema: SCHEMA, tables: BOTH }));
-    const requests = countersAt(new HandClock(), RATE_LIMITS).apiRequests;
-    const task = aSubmittingTask();
-    roundTrips = 0;
-    const write = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
-    expect(roundTrips).toBe(1);
-    await tasks.open({ account: accountId(1), dueAt: noon, decide: decide(task), snapshot: write.key.account });
-    expect(roundTrips).toBe(2);
-    const read = (await requests.admit(anApiKey().secretSha256, "read", task.id))._unsafeUnwrap();
-    expect(roundTrips).toBe(3);
-    expect(read.task).toEqual(task);
-  });
-
-  it("survive the loss of a connection in a transaction", async () => {
-    const database = await opened();
-    const lost = database.transaction<void, never>(async (sql) => {
-      const [row] = await sql("select pg_backend_pid() as pid");
-      await embedder.admin.query("select pg_terminate_backend($1)", [row?.pid]);
-      await sql("select 1");
-      return ok(undefined);
-    });
-    await expect(lost).rejects.toThrow(/terminat|connection/i);
-    expect(await sqlStores(database).accounts.find(accountId(1))).toBeUndefined();
-    expect(pool.idleCount).toBe(pool.totalCount);
-  });
-
-  it("read and write on, when a migration adds a column to a table of prepared statements", async () => {
-    const { accounts } = sqlStores(await opened());
-    await accounts.open(anAccount());
-    const read = () => Promise.all(Array.from({ length: 8 }, () => accounts.find(accountId(1))));
-    await read();
-    await pool.query("alter table panorama.account add column later integer");
-    expect(await read()).toEqual(Array(8).fill(anAccount()));
   });
 
   it("do not depend on the type parsers that the embedder has set for its driver", async () => {

@@ -24,14 +24,11 @@ import type { SqliteInstallation, Tables } from "../../../adapters/persistence/s
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
-import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { Standing } from "../../../domain/credits/standing.js";
 import { taskId as makeTaskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { runCase } from "../../faults/run-case.js";
 import { SCENARIOS } from "../../faults/scenarios.js";
-import { scratchFolder } from "../../support/scratch-folder.js";
 import { timedBy } from "../../support/timed-by.js";
 
 const PREFIX = "panorama_";
@@ -180,43 +177,6 @@ describe("stores on an embedder's SQLite connection", () => {
     expect(schemaOf(other)).toEqual(byTexts);
     other.close();
     await openDatabase(installation);
-  });
-
-  it("can be taken over from a file of the service, and the other way round", async () => {
-    const file = `${await scratchFolder()}/own.sqlite`;
-    const own = new DatabaseSync(file);
-    await migrate({ sqlite: own, tables: ["panoramas"] });
-    own.close();
-    const service = await openSqliteDatabase(file); // the ORM's migrator has nothing to do
-    await sqlStores(service).accounts.open(anAccount());
-    await service.close();
-    const again = new DatabaseSync(file);
-    await migrate({ sqlite: again, tables: ["panoramas"] });
-    const database = await openDatabase({ sqlite: again, tables: ["panoramas"] });
-    expect(await sqlStores(database).accounts.find(accountId(1))).toEqual(anAccount());
-    again.close();
-  });
-
-  it("of two prefixes in one database do not see each other", async () => {
-    const open = async (prefix: string) => {
-      const one = { ...installation, prefix };
-      await migrate(one);
-      return sqlStores(await openDatabase(one));
-    };
-    const [first, second] = [await open("first_"), await open("second_")];
-    await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
-    expect(await second.accounts.find(accountId(1))).toBeUndefined();
-    await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
-    const task = aSubmittingTask();
-    const opening = {
-      account: accountId(1),
-      dueAt: noon,
-      decide: (standing: Standing) => openATask(standing, task, noon),
-    };
-    await Promise.all([first.tasks.open(opening), second.tasks.list(accountId(1), 10, undefined)]);
-    expect(await first.tasks.list(accountId(1), 10, undefined)).toEqual([task]);
-    expect(await second.tasks.list(accountId(1), 10, undefined)).toEqual([]);
-    expect([await first.ledger.balance(accountId(1)), await second.ledger.balance(accountId(1))]).toEqual([3, 11]);
   });
 
   it("never take a statement of the embedder into a transaction of theirs", async () => {

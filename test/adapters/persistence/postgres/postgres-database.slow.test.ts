@@ -3,15 +3,7 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import {
-  accountId,
-  anAccount,
-  aPaidOrder,
-  aSubmittingTask,
-  noon,
-  openATask,
-  taskId,
-} from "../../../../adapters/contracts/support/builders.js";
+import { accountId, anAccount, aPaidOrder } from "../../../../adapters/contracts/support/builders.js";
 import { migratePostgresDatabase } from "../../../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
 import { migrationSteps } from "../../../../adapters/persistence/schema/migration-steps.js";
@@ -183,17 +175,6 @@ describe("Database on PostgreSQL", () => {
     await waiting;
   });
 
-  it("uses the index of due tasks to find due work", async () => {
-    const plan = await database.snapshot(async (sql) => {
-      await sql("set local enable_seqscan = off"); // with so few rows, a sequential scan would be correct too
-      return sql(
-        `explain select id from task
-        where state = 'submitted' and due_at <= now() and due_at is not null order by due_at limit 5`,
-      );
-    });
-    expect(JSON.stringify(plan)).toContain("Index Scan using task_due_index");
-  });
-
   it("rejects updates and deletes of ledger entries", async () => {
     for (const statement of ["update ledger_entry set credits = 1", "delete from ledger_entry"]) {
       await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
@@ -236,23 +217,6 @@ describe("Database on PostgreSQL", () => {
     });
     await single;
     expect(await stores.ledger.balance(accountId(2))).toBe(2);
-  });
-
-  it("does not block a creation while another account is locked", async () => {
-    await stores.accounts.open(anAccount({ id: accountId(2) }), {
-      order: aPaidOrder({ id: "ord_2" as never, accountId: accountId(2) }),
-    });
-    await database.transaction(async (sql) => {
-      await sql("update account set credits = credits where id = ?", [accountId(1)]);
-      const task = aSubmittingTask({ id: taskId(2), accountId: accountId(2) });
-      const opened = await stores.tasks.open({
-        account: task.accountId,
-        dueAt: noon,
-        decide: (s) => openATask(s, task, noon),
-      });
-      expect(opened.isOk()).toBe(true);
-      return err("roll back");
-    });
   });
 });
 

@@ -26,10 +26,8 @@ import {
 } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
-import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { verifyLedger } from "../../../../application/credits/ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
-import { fail, type SubmittingTask } from "../../../../domain/tasks/task.js";
 import { sqlStores } from "../../../support/sql-stores.js";
 
 describe("Database on SQLite", () => {
@@ -61,14 +59,6 @@ describe("Database on SQLite", () => {
   afterEach(async () => {
     await database.close();
     await rm(folder, { recursive: true });
-  });
-
-  it("keeps its data when it is closed and opened again", async () => {
-    await openAccount();
-    await open(1);
-    await database.close();
-    await reopen();
-    expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aSubmittingTask());
   });
 
   it("is one file when it is closed, so that a copy of this file is the whole database", async () => {
@@ -147,16 +137,6 @@ describe("Database on SQLite", () => {
     expect(await describeTables((statement) => database.sql(statement))).toEqual(described);
   });
 
-  it("uses the index of due tasks to find due work", async () => {
-    const plan = await database.sql(
-      `explain query plan select id from task
-      where state = 'submitted' and due_at <= 1 and due_at is not null order by due_at limit 5`,
-    );
-    expect(plan.map(({ detail }) => detail)).toEqual([
-      expect.stringContaining("USING INDEX task_due_index (state=? AND due_at>? AND due_at<?)"),
-    ]);
-  });
-
   describe("group commit", () => {
     const credit = (account: number, amount: number) =>
       database.sql("update account set credits = credits + ? where id = ?", [amount, accountId(account)]);
@@ -191,22 +171,6 @@ describe("Database on SQLite", () => {
       expect(outcomes[1]).toEqual({ status: "fulfilled", value: err("refused") });
       expect(outcomes[2]).toEqual({ status: "rejected", reason: bug });
       expect(await balance()).toBe(before + 1_001);
-    });
-
-    it("share a commit again after some came while it was in progress", async () => {
-      const commits = vi.spyOn(WriteAheadLog.prototype, "sync");
-      const writeTenTimes = async () => {
-        for (let written = 0; written < 10; written += 1) {
-          await credit(1, 1);
-          for (let turn = 0; turn < 3; turn += 1) await setImmediate(); // the answer goes out, a request comes in
-        }
-      };
-      const first = writeTenTimes();
-      while (commits.mock.calls.length === 0) await setImmediate();
-      await Promise.all([first, ...Array.from({ length: 7 }, writeTenTimes)]);
-      // 20, if those who came later alternated with the first one.
-      expect(commits.mock.calls.length).toBeLessThan(16);
-      vi.restoreAllMocks();
     });
 
     it("is overloaded if a further write would wait for more than 50 ms, and never for reads", async () => {
@@ -296,49 +260,11 @@ describe("Database on SQLite", () => {
     });
   });
 
-  it.each([
-    ["state", "'lost'"],
-    ["resolution", "'8k'"],
-    ["image_urls", "'{}'"],
-    ["reserved_at", "'soon'"],
-    ["credits", "'many'"],
-    ["visibility", "'secret'"],
-  ])("names the row and the column when %s has an invalid value", async (column, value) => {
-    await openAccount();
-    await open(1);
-    await database.sql(`update task set ${column} = ${value}`);
-    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow(
-      `row ${taskId(1)}: column ${column} cannot be`,
-    );
-  });
-
   it("names a column that the task's state requires but that is null", async () => {
     await openAccount();
     await open(1);
     await database.sql("update task set state = 'submitted'");
     await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
-  });
-
-  it("keeps the ledger correct while another process writes to the same file", async () => {
-    await openAccount();
-    let running = true;
-    const payments = payingProcess(file, 2, 200).finally(() => {
-      running = false;
-    });
-    let opened = 0;
-    while (running) {
-      const batch = await Promise.all(Array.from({ length: 5 }, (_, i) => open(opened + i)));
-      for (const result of batch) {
-        const { task } = result._unsafeUnwrap();
-        const failed = fail(task as SubmittingTask, "refused", noon);
-        expect((await stores.tasks.move(task, failed, undefined)).isOk()).toBe(true);
-      }
-      opened += batch.length;
-    }
-    expect(await payments).toEqual({ code: 0, output: "" });
-    expect(await stores.ledger.balance(accountId(2))).toBe(200);
-    expect(await stores.ledger.balance(accountId(1))).toBe(100_000);
-    expect(await verifyLedger(stores)()).toEqual({ accounts: 2, findings: [] });
   });
 
   it("is created once by processes that start concurrently in an empty folder", async () => {
