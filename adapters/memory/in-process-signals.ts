@@ -1,55 +1,42 @@
 import type { EventSignals, TaskSignals } from "../../application/ports/signals.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { Task } from "../../domain/tasks/task.js";
-import { WaitingCalls } from "./waiting-calls.js";
 
-/** Event signals within this process. Events of other instances: application/background/watch-changes.ts. */
-export class InProcessEventSignals implements EventSignals {
-  private readonly waiting = new WaitingCalls<AccountId>();
+/** Signals within this process. Changes by other instances: application/background/watch-changes.ts. */
+class InProcessSignals<Key> {
+  private readonly waiting = new Map<Key, Set<() => void>>();
 
-  next(account: AccountId, signal: AbortSignal): Promise<void> {
-    return this.waiting.next(account, signal);
+  waitedFor(): Key[] {
+    return [...this.waiting.keys()];
   }
 
-  waitedFor(): AccountId[] {
-    return this.waiting.keys();
+  wake(key: Key): void {
+    for (const wake of this.waiting.get(key) ?? []) wake();
   }
 
-  wake(account: AccountId): void {
-    this.waiting.wake(account);
+  next(key: Key, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wakes = this.waiting.get(key) ?? new Set();
+      const wake = () => {
+        signal.removeEventListener("abort", wake);
+        wakes.delete(wake);
+        if (wakes.size === 0) this.waiting.delete(key);
+        resolve();
+      };
+      wakes.add(wake);
+      this.waiting.set(key, wakes);
+      signal.addEventListener("abort", wake);
+    });
   }
 }
 
-/** Task signals within this process. Changes by other instances: application/background/watch-changes.ts. */
-export class InProcessTaskSignals implements TaskSignals {
-  private readonly waiting = new WaitingCalls<TaskId>();
-  private readonly listeners = new Set<(task: Task) => void>();
+/** Event signals within this process. */
+export class InProcessEventSignals extends InProcessSignals<AccountId> implements EventSignals {}
 
-  /** Number of tasks with at least one waiting call. */
-  get size(): number {
-    return this.waiting.size;
-  }
-
+/** Task signals within this process. */
+export class InProcessTaskSignals extends InProcessSignals<TaskId> implements TaskSignals {
   announce(task: Task): void {
     this.wake(task.id);
-    for (const listener of this.listeners) listener(task);
-  }
-
-  waitedFor(): TaskId[] {
-    return this.waiting.keys();
-  }
-
-  wake(id: TaskId): void {
-    this.waiting.wake(id);
-  }
-
-  next(id: TaskId, signal: AbortSignal): Promise<void> {
-    return this.waiting.next(id, signal);
-  }
-
-  /** Calls `listener` for each announcement until the returned function is called. */
-  subscribe(listener: (task: Task) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
 }

@@ -28,11 +28,10 @@ A failed command prints one line on standard error (\`serve\` after its log), wi
 
 /** The text of COMMANDS.md. */
 export const commandsDocument = (commands: readonly Command[]): string => {
-  const list = commands.map((command) => `    ${synopsisOf(command)}\n`).join("");
   const statuses = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => {
     return `| ${EXIT_STATUS[code as keyof typeof EXIT_MEANINGS]} | \`${code}\` | ${meaning} |\n`;
   });
-  const parts = [BEGINNING, list, ...commands.map(sectionOf), EXIT_STATUSES + statuses.join("")];
+  const parts = [BEGINNING, ...commands.map(sectionOf), EXIT_STATUSES + statuses.join("")];
   return parts.join("\n");
 };
 

@@ -58,15 +58,6 @@ const pauseAfter = (attempts: number): number =>
 export const askedPauseMilliseconds = (result: AttemptResult): number =>
   result.kind === "failed" ? Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, result.retryAfterMilliseconds ?? 0) : 0;
 
-/** A new delivery, or one that is sent again. */
-export const pendingAt = (dueAt: Date): PendingDelivery => ({
-  state: "pending",
-  attempts: 0,
-  firstAttemptAt: undefined,
-  detail: undefined,
-  dueAt,
-});
-
 /** The delivery after an attempt that ended at `now`. The last attempt is three days after the first one. */
 export const afterAttempt = (delivery: PendingDelivery, result: AttemptResult, now: Date): Delivery => {
   const { detail } = result;

@@ -36,8 +36,8 @@ import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";
 import type { DueDelivery } from "../../domain/webhooks/share-slots.js";
-import { pendingAt } from "../../domain/webhooks/webhook-delivery.js";
 import { newReceiver } from "../../domain/webhooks/webhook-receiver.js";
+import { pendingAt } from "../support/pending-at.js";
 import type { Stores } from "./stores.js";
 
 type OperatorStores = Stores & { readonly operators: OperatorStore; readonly operatorLog: OperatorLog };

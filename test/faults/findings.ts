@@ -32,8 +32,8 @@ export const workLeft = async ({ database }: Surroundings): Promise<string[]> =>
 };
 
 /**
- * What is wrong when all work is done, one sentence each, and how the tasks have ended, oldest first. `unannounced`: ends
- * that waiting clients of this process were not told; after a kill that is right.
+ * What is wrong when all work is done, one sentence each, and how the tasks have ended, oldest first. `unannounced`:
+ * ends that waiting clients of this process were not told; after a kill that is right.
  */
 export const inspect = async (
   around: Surroundings,

@@ -39,7 +39,7 @@ describe("waitForTask", () => {
     (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
     await world.settle();
   };
-  const nothingLeft = () => expect([world.clock.sleeping, world.signals.size]).toEqual([0, 0]);
+  const nothingLeft = () => expect([world.clock.sleeping, world.signals.waitedFor().length]).toEqual([0, 0]);
 
   it("resolves when the task ends, without waiting for the clock", async () => {
     const waiting = world.waitForTask(id, owner, 30_000, never);

@@ -12,7 +12,7 @@ import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { addThumbnail, keepWithoutThumbnail, uploading } from "../../../domain/images/storage-status.js";
 import { fail, withImage } from "../../../domain/tasks/task.js";
-import { pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
+import { pendingAt } from "../../support/pending-at.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** The outbox: which events and deliveries the moves of a task write. */

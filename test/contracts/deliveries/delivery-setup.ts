@@ -30,13 +30,9 @@ import {
   succeed,
   withImage,
 } from "../../../domain/tasks/task.js";
-import {
-  type AttemptResult,
-  afterAttempt,
-  giveUpDelivery,
-  pendingAt,
-} from "../../../domain/webhooks/webhook-delivery.js";
+import { type AttemptResult, afterAttempt, giveUpDelivery } from "../../../domain/webhooks/webhook-delivery.js";
 import { newReceiver, originFreeAt, type Receiver, receiverAfter } from "../../../domain/webhooks/webhook-receiver.js";
+import { pendingAt } from "../../support/pending-at.js";
 import type { Stores } from "../stores.js";
 
 export const ORIGIN = "https://receiver.example.com";

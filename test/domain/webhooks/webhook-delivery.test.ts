@@ -9,9 +9,9 @@ import {
   DELIVERY_STATES,
   type Delivery,
   giveUpDelivery,
-  pendingAt,
   switchesOff,
 } from "../../../domain/webhooks/webhook-delivery.js";
+import { pendingAt } from "../../support/pending-at.js";
 
 const failure: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
 const gone: AttemptResult = { kind: "failed", detail: "status 410", isGone: true };

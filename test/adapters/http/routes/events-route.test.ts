@@ -208,7 +208,7 @@ describe("streams of events", () => {
     it.each(endings)("end a wait with 401 when the key %s", async (_, end) => {
       const id = await service.created(customer);
       const waiting = service.request(`/panoramas/${id}`, customer, { headers: { prefer: "wait=30" } });
-      await expect.poll(() => service.signals.size).toBe(1);
+      await expect.poll(() => service.signals.waitedFor().length).toBe(1);
       await end();
       await watch();
       const answer = await waiting;
@@ -233,7 +233,7 @@ describe("streams of events", () => {
       const id = await service.created(customer);
       const reader = await open("/events");
       const waiting = service.request(`/panoramas/${id}`, customer, { headers: { prefer: "wait=30" } });
-      await expect.poll(() => service.signals.size).toBe(1);
+      await expect.poll(() => service.signals.waitedFor().length).toBe(1);
       await finishAll();
       expect((await waiting).status).toBe(200);
       reader.leave();

@@ -247,7 +247,7 @@ describe("the reading routes", () => {
       controller.abort();
       await expect(answer).rejects.toThrow("aborted");
       while (service.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
-      expect(service.signals.size).toBe(0);
+      expect(service.signals.waitedFor().length).toBe(0);
       expect(service.finished.at(-1)).toMatchObject({ route: "/api/v1/panoramas/:id", aborted: true });
     });
 
