@@ -1,10 +1,9 @@
 import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { branded } from "../sql/columns.js";
+import { branded, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
 /** Finished images in the storage. */
-export const KEPT_IMAGE =
-  "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null";
+const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null";
 
 const PAGE = 500;
 
@@ -14,24 +13,22 @@ const PAGE = 500;
  * without its object.
  */
 export async function* objectNames(sql: Sql): AsyncGenerator<readonly ObjectName[]> {
-  for (let last: unknown = ""; last !== undefined; ) {
-    const rows = await sql(
-      `select id, image_name, storage_status from task where ${KEPT_IMAGE} and id > ? order by id limit ?`,
-      [last, PAGE],
-    );
+  const images = `select id, image_name, storage_status from task where ${KEPT_IMAGE} and id > ? order by id limit ?`;
+  for await (const rows of pages(sql, images)) {
     yield rows.flatMap((row) => {
       const name = branded<ObjectName>(row, "image_name");
       const thumbnail = row.storage_status === "saved" ? [thumbnailNameOf(name)] : [];
       return [name, ...thumbnail];
     });
-    last = rows.at(-1)?.id;
   }
+  const used = "select distinct name as id from task_reference where name > ? order by name limit ?";
+  for await (const rows of pages(sql, used)) yield rows.map((row) => branded<ObjectName>(row, "id"));
+}
+
+async function* pages(sql: Sql, select: string): AsyncGenerator<readonly Row[]> {
   for (let last: unknown = ""; last !== undefined; ) {
-    const rows = await sql("select distinct name from task_reference where name > ? order by name limit ?", [
-      last,
-      PAGE,
-    ]);
-    yield rows.map((row) => branded<ObjectName>(row, "name"));
-    last = rows.at(-1)?.name;
+    const rows: readonly Row[] = await sql(select, [last, PAGE]);
+    yield rows;
+    last = rows.at(-1)?.id;
   }
 }

@@ -38,12 +38,8 @@ export class SqlEventStore implements EventStore {
     }
   }
 
-  async latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>> {
-    const { sql, dialect } = this.database;
-    const rows = await sql(`select id, last_event from account where ${isAmong("id", dialect)}`, [
-      listOf(accounts, dialect),
-    ]);
-    return new Map(rows.map((row) => [branded<AccountId>(row, "id"), integer(row, "last_event")]));
+  async latest(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, number>> {
+    return (await this.watch(accounts, [])).latest;
   }
 
   async watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams> {

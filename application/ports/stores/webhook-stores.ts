@@ -28,7 +28,7 @@ export interface EventStore {
    */
   after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]>;
   /** The number of the latest event of each account; 0 for an account without one. */
-  latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>>;
+  latest(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, number>>;
   /** `latest`, and the limits of the live keys among `keys`, in one round trip. */
   watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams>;
 }

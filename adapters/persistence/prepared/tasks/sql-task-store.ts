@@ -3,20 +3,20 @@ import { type NotFound, notFound } from "../../../../application/errors.js";
 import type { ImageAddress, IsHidden, TaskAccess } from "../../../../application/ports/stores/tasks/task-access.js";
 import type { StaleTask, TaskStore } from "../../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
-import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
+import { panoramaOf } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
-import type { DeletedBy, Hiding } from "../../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy } from "../../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import type { SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import { entitiesOf, rowOf } from "../../orm/entities.js";
 import { HIDDEN } from "../../schema/indexed-conditions.js";
 import { TaskTable } from "../../schema/schema.js";
-import { branded, optional, type Row, text } from "../../sql/columns.js";
-import { type Database, inTransaction, type Sql } from "../../sql/database.js";
+import { branded, optional, text } from "../../sql/columns.js";
+import type { Database } from "../../sql/database.js";
 import { isAmong, listOf } from "../../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
-import { KEPT_IMAGE } from "../object-names.js";
+import { hideTask, hideTasks } from "../../stores/hide-tasks.js";
 import { releaseReferences } from "../reference-rows.js";
 import { DUE_WHEN_DELETED } from "./due-when-deleted.js";
 import { deletePairs, deleteReadEvents } from "./erase-texts.js";
@@ -36,8 +36,8 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess =>
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    hide: (id, hidden, nextName) => hide(database, id, hidden, nextName),
-    hideAll: (owner, hidden, limit, nextName) => hideAll(database, { owner, hidden, limit, nextName }),
+    hide: (id, hidden, nextName) => hideTask(database, id, hidden, nextName),
+    hideAll: (owner, hidden, limit, nextName) => hideTasks(database, owner, hidden, limit, nextName),
     isHiddenImage: (image) => isHiddenImage(database, image),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     delete: (id, owner, now, by) => deleteTask(database, { id, owner }, now, by),
@@ -90,82 +90,6 @@ const setVisibility = async (
     if (reason !== undefined && visibility === "public") return err({ kind: "hidden", reason });
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
-  });
-};
-
-const hide = (
-  database: Database,
-  id: TaskId,
-  hidden: Hiding | undefined,
-  nextName: (() => ObjectName) | undefined,
-): Promise<Result<void, NotFound>> =>
-  database.transaction(async (sql) => {
-    const changed =
-      hidden === undefined
-        ? await sql(
-            `update task set visibility = chosen_visibility, chosen_visibility = null,
-            hidden_at = null, hidden_reason = null, hidden_by = null
-            where id = ? and hidden_at is not null and deleted_at is null returning id`,
-            [id],
-          )
-        : await hideRows(sql, hidden, "id = ?", [id]);
-    if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
-    const { dialect } = database;
-    if (hidden !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, hidden.at);
-    await updateSearch(sql, dialect, [id]);
-    return ok(undefined);
-  });
-
-/** What was private before stays so when it is shown again. */
-const hideRows = (
-  sql: Sql,
-  { at, reason, by }: Hiding,
-  which: string,
-  parameters: readonly unknown[],
-): Promise<Row[]> =>
-  sql(
-    `update task set chosen_visibility = case when hidden_at is null then visibility else chosen_visibility end,
-    visibility = 'private', hidden_at = ?, hidden_reason = ?, hidden_by = ?
-    where ${which} and deleted_at is null returning id`,
-    [at, reason, by ?? null, ...parameters],
-  );
-
-/** The images that are kept get a next name, unless they have one, and are due. */
-const renameImages = async (
-  sql: Sql,
-  ids: readonly unknown[],
-  nextName: () => ObjectName,
-  dueAt: Date,
-): Promise<void> => {
-  if (ids.length === 0) return;
-  await sql(
-    `with renamed (task_id, name) as (values ${ids.map(() => "(cast(? as text), cast(? as text))").join(", ")})
-    update task set next_image_name = coalesce(next_image_name, renamed.name), due_at = ? from renamed
-    where task.id = renamed.task_id and ${KEPT_IMAGE}`,
-    [...ids.flatMap((id) => [id, nextName()]), dueAt],
-  );
-};
-
-/** What `TaskStore.hideAll` is given. */
-type AccountHiding = {
-  readonly owner: AccountId;
-  readonly hidden: Hiding;
-  readonly limit: number;
-  readonly nextName: () => ObjectName;
-};
-
-const hideAll = (database: Database, { owner, hidden, limit, nextName }: AccountHiding): Promise<number> => {
-  const { dialect } = database;
-  return inTransaction(database, async (sql) => {
-    const page = await sql(
-      "select id from task where account_id = ? and visibility = 'public' and deleted_at is null order by id limit ?",
-      [owner, limit],
-    );
-    const ids = page.map(({ id }) => id);
-    await hideRows(sql, hidden, isAmong("id", dialect), [listOf(ids, dialect)]);
-    await renameImages(sql, ids, nextName, hidden.at);
-    await updateSearch(sql, dialect, ids);
-    return ids.length;
   });
 };
 
