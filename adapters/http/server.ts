@@ -91,8 +91,11 @@ export interface RawExchange {
   /** Status and headers are set before the first call of `send` or `sendChunk`. */
   status(status: number): void;
   header(name: string, value: string): void;
-  /** Sends the whole body. With `undefined`, the header `content-length` is the length of the body that is not sent. */
-  send(body: Uint8Array | undefined, close: boolean): Awaitable<Written>;
+  /**
+   * Sends the whole body, text as UTF-8. With `undefined`, the header `content-length` is the length of the body that
+   * is not sent.
+   */
+  send(body: Uint8Array | string | undefined, close: boolean): Awaitable<Written>;
   /** Resolves when the chunk is written, not already when it is queued. May never resolve if the client disconnects. */
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void>;
   /** After the last chunk. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { FinishedRequest } from "../../application/ports/reporter.js";
-import { AwayLog, withoutSecretFields, withRequest } from "./logger.js";
+import { AwayLog, flatLines, withRequest } from "./logger.js";
 import type { Metrics } from "./metrics.js";
 import type { Tracing } from "./tracing.js";
 
@@ -9,8 +9,7 @@ const OVERLOAD_LOG_MILLISECONDS = 10_000;
 /** Writes one log line per request and updates the request metrics. */
 export class RequestObserver {
   private readonly logger: Logger;
-  /** For the line of each request. */
-  private readonly requestLogger: Logger;
+  private readonly writeLine: (fields: object) => void;
   private readonly metrics: Metrics;
   private readonly tracing: Tracing | undefined;
   private readonly awayLog: AwayLog;
@@ -21,7 +20,7 @@ export class RequestObserver {
     this.awayLog = awayLog;
     this.tracing = tracing;
     this.logger = logger;
-    this.requestLogger = withoutSecretFields(logger);
+    this.writeLine = flatLines(logger);
     this.metrics = metrics;
   }
 
@@ -41,7 +40,7 @@ export class RequestObserver {
     const { requestId, traceId, method, route, status, seconds, error, aborted } = request;
     this.metrics.requestAnswered({ method, route, status, seconds, error });
     this.tracing?.endRequest(method, route, status);
-    this.requestLogger.info({
+    this.writeLine({
       event: "request",
       requestId,
       traceId,

@@ -1,11 +1,12 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isPermanent } from "../../domain/images/storage-status.js";
-import type { AccountEvent } from "../../domain/tasks/account-event.js";
-import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import { type AccountEvent, endOf } from "../../domain/tasks/account-event.js";
 import type { ToldTask } from "../../domain/tasks/panorama-task.js";
-import { type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
+import { AHEAD_MAX } from "../../domain/tasks/queue.js";
+import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
 import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
 import type { ViewerUrl } from "../application-settings.js";
+import { NO_FORECAST, type TaskForecast } from "../panoramas/forecast-task.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import { failedParam, failureMessage } from "./failure-sentence.js";
 
@@ -15,63 +16,55 @@ export type TaskUrls = {
   readonly viewerUrl: ViewerUrl | undefined;
 };
 
-/** The task as JSON for REST and webhooks (specification, Panorama task). */
-export const panoramaTask = (task: Task, urls: TaskUrls): ToldTask => ({
-  id: task.id,
-  status: statusOf(task),
-  credits_charged: task.reservation.credits,
-  ...shownCreation(task.request, task.reservedAt),
-  hidden_reason: task.hiddenReason,
-  ...shownEnd(task, urls),
-});
-
-/** The creation parameters of a task. JSON omits members that are `undefined`. */
-export const shownCreation = (request: CreationRequest, createdAt: Date) => {
-  const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
+/**
+ * The task as JSON for REST and webhooks (specification, Panorama task). JSON omits members that are `undefined`, so it
+ * is one object: copying a part of it into another takes as long as the rest. `forecast`: of a task in processing.
+ */
+export const panoramaTask = (
+  task: Task,
+  urls: TaskUrls,
+  { ahead, estimatedSeconds }: TaskForecast = NO_FORECAST,
+): ToldTask => {
+  const { resolution, visibility, prompt, imageUrls, seed, metadata } = task.request;
   return {
-    created_at: createdAt.toISOString(),
+    id: task.id,
+    status: statusOf(task),
+    credits_charged: task.reservation.credits,
+    created_at: task.reservedAt.toISOString(),
     resolution,
     visibility,
     prompt,
-    image_urls: [...imageUrls],
+    image_urls: imageUrls as string[], // nobody changes it
     seed,
     metadata,
+    hidden_reason: task.hiddenReason,
+    queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
+    estimated_seconds: estimatedSeconds,
+    finished_at: task.state === "succeeded" || task.state === "failed" ? endOf(task).toISOString() : undefined,
+    output: task.state === "succeeded" ? output(task, urls) : undefined,
+    error: task.state === "failed" ? failure(task) : undefined,
   };
 };
 
-const shownEnd = (task: Task, urls: TaskUrls) => {
-  switch (task.state) {
-    case "queued":
-    case "submitting":
-    case "submitted":
-    case "generated":
-      return {};
-    case "succeeded":
-      return { finished_at: task.succeededAt.toISOString(), output: output(task, urls) };
-    case "failed":
-      return {
-        finished_at: task.failedAt.toISOString(),
-        error: {
-          code: "generation_failed" as const,
-          message: failureMessage(task),
-          reason: toldReason(task),
-          param: failedParam(task),
-        },
-      };
-  }
-};
+const failure = (task: FailedTask) => ({
+  code: "generation_failed" as const,
+  message: failureMessage(task),
+  reason: toldReason(task),
+  param: failedParam(task),
+});
 
 const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
   const { slug, image, request, nativeSize } = task;
+  const name = toldImageName(task);
   return {
-    image_url: isPermanent(image) ? storage.urlOf(toldImageName(task)) : image.temporaryUrl,
+    image_url: isPermanent(image) ? storage.urlOf(name) : image.temporaryUrl,
     slug,
     viewer_url: viewerUrl?.(slug, request.visibility),
     storage_status: image.status,
     ai_generated: true as const,
     native_width: nativeSize.widthPixels,
     native_height: nativeSize.heightPixels,
-    ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(toldImageName(task))) }),
+    thumbnail_url: image.status === "saved" ? storage.urlOf(thumbnailNameOf(name)) : undefined,
   };
 };
 

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
-import { shownCreation } from "../../../application/events/panorama-task.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { parseCreation } from "../../../domain/tasks/creation-request.js";
@@ -51,8 +50,13 @@ export const createPanoramaRoute = (
         id: task.id,
         status: "processing",
         credits_charged: task.reservation.credits,
-        // The owner may have changed the visibility of the task since.
-        ...shownCreation(request, task.reservedAt),
+        created_at: task.reservedAt.toISOString(),
+        resolution: request.resolution,
+        visibility: request.visibility, // the owner may have changed that of the task since
+        prompt: request.prompt,
+        image_urls: [...request.imageUrls],
+        seed: request.seed,
+        metadata: request.metadata,
       };
       return json(202, body, {
         location: `${tasks}/${task.id}`,

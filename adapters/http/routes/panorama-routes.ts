@@ -3,14 +3,11 @@ import * as z from "zod";
 import { whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
 import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
-import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
-import type { ToldTask } from "../../../domain/tasks/panorama-task.js";
-import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
-import { isInProgress, type Task } from "../../../domain/tasks/task.js";
+import type { Task } from "../../../domain/tasks/task.js";
 import { toldAbilities } from "../../client/offer.js";
 import { HeldWaits } from "../limits/held-requests.js";
 import type { Unauthenticated } from "../replies/errors.js";
@@ -33,12 +30,8 @@ export const readPanoramaRoute = (
   urls: TaskUrls,
 ): TaskHandler => {
   const waits = new HeldWaits();
-  const bodyOf = (task: Task, forecast: TaskForecast): ToldTask => ({
-    ...panoramaTask(task, urls),
-    ...shownForecast(task, forecast),
-  });
   const answer = (task: Task) =>
-    whenReady(panoramas.forecast(task), (forecast) => ok(json(200, bodyOf(task, forecast))));
+    whenReady(panoramas.forecast(task), (forecast) => ok(json(200, panoramaTask(task, urls, forecast))));
   return (exchange, task, apiKey) => {
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return answer(task);
@@ -53,19 +46,10 @@ export const readPanoramaRoute = (
     return held.then(async (waited) => {
       if (waited.isErr()) return err(waited.error);
       const forecast = await panoramas.forecast(waited.value);
-      return ok(json(200, bodyOf(waited.value, forecast), headers));
+      return ok(json(200, panoramaTask(waited.value, urls, forecast), headers));
     });
   };
 };
-
-/** Members that only a task in processing has. JSON leaves out those that are `undefined`. */
-const shownForecast = (task: Task, { ahead, estimatedSeconds }: TaskForecast) =>
-  isInProgress(task)
-    ? {
-        queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
-        estimated_seconds: estimatedSeconds,
-      }
-    : {};
 
 /** `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. */
 export const cancelPanoramaRoute =

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anImageName, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
+import { createLogger } from "../../../adapters/observability/logger.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { RequestObserver } from "../../../adapters/observability/request-observer.js";
 import { scrape } from "../../../adapters/observability/scrape.js";
@@ -104,7 +105,7 @@ describe("GET /metrics", () => {
 
   it("counts errors of the REST interface by kind", async () => {
     const { metrics, samples } = aScrape();
-    const observer = new RequestObserver({ child: () => ({ info: () => {} }) } as never, metrics);
+    const observer = new RequestObserver(createLogger("silent", { write: () => {} }), metrics);
     const request = { requestId: "one", method: "GET", route: "/x", seconds: 0.01, network: "", aborted: false };
     observer.finished({ ...request, status: 429, error: "rate_limited" });
     observer.finished({ ...request, status: 200 });
