@@ -63,11 +63,7 @@ describe("the dashboard and the alert rules", () => {
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
   });
 
-  it("have a summary and a runbook for every alert, which OPERATIONS.md lists", async () => {
-    const listed = [...(await readFile("OPERATIONS.md", "utf8")).matchAll(/^\| `(Panorama\w+)` \|/gm)].map(
-      ([, name]) => name,
-    );
-    expect(listed.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+  it("have a summary and a runbook for every alert", () => {
     for (const { labels, annotations } of rules) {
       expect(labels.severity).toMatch(/^(page|ticket)$/);
       expect([annotations.summary, annotations.runbook]).toEqual([
