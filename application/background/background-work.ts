@@ -10,7 +10,7 @@ import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { EventSignals, TaskSignals } from "../ports/signals.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { AccountErasure } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 import type { TaskPorts } from "../ports/stores/stores.js";
@@ -51,10 +51,10 @@ const IMAGE_LEASES = 3;
 
 type Ports = {
   readonly tasks: TaskPorts;
-  readonly references: ReferenceStore;
+  readonly references: Pick<ReferenceStore, "expire" | "claimDeletable" | "forget">;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
-  readonly operators: OperatorStore;
+  readonly operators: AccountErasure;
   readonly rateLimits: RateLimits;
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;

@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { AccountErasure } from "../ports/stores/operator-store.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
@@ -94,7 +94,7 @@ export const eraseTexts =
   };
 
 type EraseClosedAccountsPorts = {
-  readonly operators: Pick<OperatorStore, "toErase" | "eraseTasks" | "eraseEvents" | "recordErased">;
+  readonly operators: AccountErasure;
   readonly clock: Pick<Clock, "now">;
 };
 

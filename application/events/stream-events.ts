@@ -7,7 +7,7 @@ import type { EventStore, StoredEvent } from "../ports/stores/webhook-stores.js"
 const PAGE_SIZE = 100;
 
 type Ports = {
-  readonly events: EventStore;
+  readonly events: Pick<EventStore, "after" | "latest">;
   readonly tasks: Pick<TaskStore, "find">;
   readonly signals: Pick<EventSignals, "next">;
 };

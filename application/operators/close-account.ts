@@ -5,10 +5,10 @@ import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { AccountErasure, OperatorStore } from "../ports/stores/operator-store.js";
 
 type ErasePorts = {
-  readonly operators: Pick<OperatorStore, "eraseTasks" | "eraseEvents" | "recordErased">;
+  readonly operators: Omit<AccountErasure, "toErase">;
   readonly clock: Pick<Clock, "now">;
 };
 

@@ -61,11 +61,29 @@ export type OperatorFilter = {
   readonly until?: Date | undefined;
 };
 
+/** What is left to do when an account is closed. Throws if the store is unreachable. */
+export interface AccountErasure {
+  /**
+   * Deletes up to `limit` tasks of a closed account, oldest first, starting after `after`, as `TaskStore.delete` does.
+   * Erases their prompt, images, metadata, seed and webhook URL. Returns the last task; `undefined` at the end.
+   */
+  eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined>;
+  /**
+   * Deletes up to `limit` events of a closed account with their deliveries. After the last one, deletes its endpoints
+   * and its own receivers, and expires its uploaded images. Returns true if more events are left.
+   */
+  eraseEvents(account: AccountId, limit: number): Promise<boolean>;
+  /** Records that everything of a closed account is erased. */
+  recordErased(account: AccountId, now: Date): Promise<void>;
+  /** Closed accounts without `recordErased` since their closing, oldest closing first, at most `limit`. */
+  toErase(limit: number): Promise<AccountId[]>;
+}
+
 /**
  * Operator actions on all accounts. Throws if the store is unreachable or a row is unreadable. The methods that change
  * an account throw if there is no such account.
  */
-export interface OperatorStore {
+export interface OperatorStore extends AccountErasure {
   /** Accounts, newest first, at most `limit`, older than `before`. */
   accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
   account(id: AccountId): Promise<AccountSummary | undefined>;
@@ -115,18 +133,4 @@ export interface OperatorStore {
     now: Date,
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>>;
-  /**
-   * Deletes up to `limit` tasks of a closed account, oldest first, starting after `after`, as `TaskStore.delete` does.
-   * Erases their prompt, images, metadata, seed and webhook URL. Returns the last task; `undefined` at the end.
-   */
-  eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined>;
-  /**
-   * Deletes up to `limit` events of a closed account with their deliveries. After the last one, deletes its endpoints
-   * and its own receivers, and expires its uploaded images. Returns true if more events are left.
-   */
-  eraseEvents(account: AccountId, limit: number): Promise<boolean>;
-  /** Records that everything of a closed account is erased. */
-  recordErased(account: AccountId, now: Date): Promise<void>;
-  /** Closed accounts without `recordErased` since their closing, oldest closing first, at most `limit`. */
-  toErase(limit: number): Promise<AccountId[]>;
 }
