@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { ok, type Result } from "neverthrow";
-import { type Meter, meter, type TaskHold } from "../../application/credits/meter.js";
+import { meter } from "../../application/credits/meter.js";
+import type { Meter, TaskHold } from "../../application/credits/meter-types.js";
 import type { MeterStore } from "../../application/ports/stores/meter-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";

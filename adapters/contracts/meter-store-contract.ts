@@ -60,7 +60,7 @@ export const describeMeterStore = (
     const held = async (key?: string, seconds = 60): Promise<OpenHold> => {
       const { newTaskId, now } = await read();
       const reservation = { taskId: newTaskId, accountId: acme, credits: credits(3), state: "held" } as const;
-      const idempotent = key === undefined ? undefined : { key: idempotencyKey(key), requestSha256: `of ${key}` };
+      const idempotent = key === undefined ? undefined : { key: idempotencyKey(key), request: `of ${key}` };
       return { reservation, heldAt: now, expiresAt: secondsAfter(now, seconds), idempotent };
     };
 

@@ -147,7 +147,7 @@ const openingOf = (
     dueAt: plan.dueAt,
     idempotent: idempotencyKey && {
       key: idempotencyKey,
-      requestSha256: secrets.sha256(canonicalText(request, maxCredits)),
+      request: secrets.sha256(canonicalText(request, maxCredits)),
     },
     decide: decisionOf(plan),
     queue: plan.queue,

@@ -5,8 +5,8 @@ import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 /** A creation's id that the client chooses, unique within its account. */
 export type IdempotencyKey = Brand<string, "IdempotencyKey">;
 
-/** A key with the SHA-256 of its request. */
-export type IdempotentRequest = { readonly key: IdempotencyKey; readonly requestSha256: string };
+/** A key with its request: a digest or a canonical text. */
+export type IdempotentRequest = { readonly key: IdempotencyKey; readonly request: string };
 
 const HEADER = "Idempotency-Key";
 /** Maximum length of an idempotency key, in characters. */
@@ -36,12 +36,12 @@ export const idempotencyKey = (text: string): IdempotencyKey =>
 export type KeyReused = { readonly kind: "key_reused"; readonly key: IdempotencyKey; readonly hours?: number };
 
 /** Refuses a key that is stored for another request. `keptHours`: lifetime of keys. */
-export const sameRequest = (
+export const checkSameRequest = (
   stored: string,
-  { requestSha256 }: IdempotentRequest,
+  { request }: IdempotentRequest,
   keptHours: number,
 ): Result<void, InvalidRequest> =>
-  stored === requestSha256 ? ok(undefined) : err(invalidRequest(HEADER, { name: "key_reused", hours: keptHours }));
+  stored === request ? ok(undefined) : err(invalidRequest(HEADER, { name: "key_reused", hours: keptHours }));
 
 /**
  * The refusal of a key whose panorama its owner has deleted. Repeating the first answer, as Stripe does, would promise

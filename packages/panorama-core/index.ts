@@ -22,6 +22,7 @@ export * from "../../application/background/receive-provider-webhook.js";
 export * from "../../application/create-application.js";
 export * from "../../application/credits/ledger.js";
 export * from "../../application/credits/meter.js";
+export * from "../../application/credits/meter-types.js";
 export * from "../../application/credits/orders.js";
 export * from "../../application/credits/payment-reports.js";
 export * from "../../application/errors.js";

@@ -423,7 +423,7 @@ export const describeOperatorStore = (
       const opened = await tasks.open({
         account: owner,
         dueAt: later,
-        idempotent: { key: idempotencyKey("once"), requestSha256: "0".repeat(64) },
+        idempotent: { key: idempotencyKey("once"), request: "0".repeat(64) },
         references: new Map([[0, name]]),
         decide: (standing) => openATask(standing, third, noon),
       });

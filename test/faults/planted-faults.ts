@@ -267,7 +267,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "an idempotency key repeats the answer of another request",
     file: "domain/credits/idempotency.ts",
-    edits: [["stored === requestSha256 ?", "requestSha256.length > 0 || stored === requestSha256 ?"]],
+    edits: [["stored === request ?", "request.length > 0 || stored === request ?"]],
     foundBy: tests("test/application/panoramas/create-panorama.idempotency.test.ts"),
   },
   {

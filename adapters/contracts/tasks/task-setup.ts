@@ -118,9 +118,9 @@ export const setUpTasks = (
     return undefined;
   };
   const entries = async () => (await stores.ledger.entries(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
-  const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
+  const keyed = (key: string, request = "a".repeat(64)): IdempotentRequest => ({
     key: key as IdempotencyKey,
-    requestSha256,
+    request,
   });
 
   return {

@@ -172,7 +172,7 @@ const holdRow = (hold: Hold): Row => ({
   held_at: hold.heldAt,
   expires_at: hold.expiresAt,
   idempotency_key: hold.idempotent?.key ?? null,
-  request: hold.idempotent?.requestSha256 ?? null,
+  request: hold.idempotent?.request ?? null,
   captured: "captured" in hold ? hold.captured : null,
   refunded: "captured" in hold ? hold.refunded : 0,
   ...notesRow(hold),
@@ -185,7 +185,7 @@ const toHold = (row: Row): Hold => {
     idempotent:
       row.idempotency_key === null
         ? undefined
-        : { key: branded<IdempotencyKey>(row, "idempotency_key"), requestSha256: text(row, "request") },
+        : { key: branded<IdempotencyKey>(row, "idempotency_key"), request: text(row, "request") },
     ...toNotes(row),
   };
   const taskId = branded<TaskId>(row, "task_id");

@@ -41,7 +41,7 @@ import { postgresStores } from "../../support/postgres-stores.js";
  */
 describe("TaskStore on PostgreSQL: a creation in two statements", () => {
   const owner = accountId(1);
-  const idempotent: IdempotentRequest = { key: "k" as IdempotencyKey, requestSha256: "a".repeat(64) };
+  const idempotent: IdempotentRequest = { key: "k" as IdempotencyKey, request: "a".repeat(64) };
   let url: string;
   let stores: Awaited<ReturnType<typeof postgresStores>>;
   let database: Database;

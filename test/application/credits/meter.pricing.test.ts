@@ -1,6 +1,7 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { type MeterEvent, meter } from "../../../application/credits/meter.js";
+import { meter } from "../../../application/credits/meter.js";
+import type { MeterEvent } from "../../../application/credits/meter-types.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 

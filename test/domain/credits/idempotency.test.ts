@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import {
+  checkSameRequest,
   deletedReplay,
   type IdempotencyKey,
   idempotencyKey,
   parseIdempotencyKey,
-  sameRequest,
 } from "../../../domain/credits/idempotency.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../../domain/panorama-policy.js";
 
@@ -65,9 +65,9 @@ describe("an idempotency key", () => {
   });
 
   it("is refused for a second, different request", () => {
-    const request = { key: "key" as IdempotencyKey, requestSha256: "a".repeat(64) };
-    expect(sameRequest("a".repeat(64), request, 24)).toEqual(ok(undefined));
-    expect(sameRequest("b".repeat(64), request, 24)).toEqual(
+    const request = { key: "key" as IdempotencyKey, request: "a".repeat(64) };
+    expect(checkSameRequest("a".repeat(64), request, 24)).toEqual(ok(undefined));
+    expect(checkSameRequest("b".repeat(64), request, 24)).toEqual(
       err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
     );
   });

@@ -6,7 +6,7 @@ import type {
   TaskOpening,
 } from "../../../../application/ports/stores/tasks/task-store.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
-import { deletedReplay, type IdempotentRequest, sameRequest } from "../../../../domain/credits/idempotency.js";
+import { checkSameRequest, deletedReplay, type IdempotentRequest } from "../../../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../../../domain/credits/ledger.js";
 import type { LowBalance, Standing } from "../../../../domain/credits/standing.js";
 import type { AccountId } from "../../../../domain/ids.js";
@@ -182,7 +182,7 @@ const creationWrites = (
   ];
   for (const row of metadataRows(task)) rows.push(["task_metadata", row]);
   if (idempotent !== undefined) {
-    const { key, requestSha256: request_sha256 } = idempotent;
+    const { key, request: request_sha256 } = idempotent;
     const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
     rows.push(["idempotency_key", first]);
   }
@@ -269,6 +269,6 @@ const firstUse = async (
 };
 
 const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
-  sameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
+  checkSameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
     row.deleted_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
   );
