@@ -102,17 +102,6 @@ describe("readConfig", () => {
     }
   });
 
-  it("takes the panoramas of the landing page by their slugs", () => {
-    const slugs = ["abcdefghijklmnop", "0123456789abcdef"];
-    expect(valid({ HERO_PANORAMAS: slugs.join(" , ") }).heroPanoramas).toEqual(slugs);
-    for (const wrong of ["https://pano.example/p/abcdefghijklmnop", "abcdefghijklmnop,", "ABCDEFGHIJKLMNOP"]) {
-      expect(readConfig({ HERO_PANORAMAS: wrong })._unsafeUnwrapErr()).toBe(
-        `Bad configuration: HERO_PANORAMAS="${wrong}": must be slugs of public panoramas, separated by commas: the 16 ` +
-          "characters after /p/ in their links. See bootstrap/CONFIGURATION.md for the allowed values.",
-      );
-    }
-  });
-
   it("trusts the listed proxies instead of this machine", () => {
     const list = "10.0.0.5, fd00::/8";
     expect(valid({ TRUSTED_PROXIES: list }).trustedProxies).toEqual(parseTrustedProxies(list));
@@ -129,31 +118,9 @@ describe("readConfig", () => {
     expect(valid({ DEMO: "off" }).demo).toBe(false);
   });
 
-  it("stores images in a bucket with STORAGE=gcs, which needs GCS_BUCKET", () => {
-    const environment = { STORAGE: "gcs", GCS_BUCKET: "panoramas", GCS_PUBLIC_URL: "https://cdn.example/" };
-    expect(valid(environment).storage).toEqual({
-      kind: "gcs",
-      bucket: "panoramas",
-      publicUrl: "https://cdn.example",
-      apiEndpoint: undefined,
-    });
-    expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
-  });
-
   describe("with STORAGE=s3", () => {
     const s3 = (environment: Record<string, string>) => ({ STORAGE: "s3", S3_BUCKET: "panoramas", ...environment });
     const MINIO = { S3_ENDPOINT: "http://minio:9000/", S3_PUBLIC_URL: "https://images.example/panoramas/" };
-
-    it("stores images in a bucket at AWS", () => {
-      expect(valid(s3({ S3_REGION: "eu-central-1" })).storage).toEqual({
-        kind: "s3",
-        bucket: "panoramas",
-        region: "eu-central-1",
-        endpoint: undefined,
-        pathStyle: false,
-        publicUrl: undefined,
-      });
-    });
 
     it("stores images in a bucket of another service, whose requests have the bucket in their path", () => {
       const storage = {
@@ -186,11 +153,6 @@ describe("readConfig", () => {
       const message = readConfig(s3(environment))._unsafeUnwrapErr();
       expect(message).toContain(`Bad configuration: ${sentence}`);
       expect(message).not.toContain("\n");
-    });
-
-    it("shows no secret key", () => {
-      const message = readConfig(s3({ ...MINIO, AWS_SECRET_ACCESS_KEY: "swordfish" }))._unsafeUnwrapErr();
-      expect(message).not.toContain("swordfish");
     });
   });
 
@@ -263,124 +225,39 @@ describe("readConfig", () => {
     expect(message).toBe(`Bad configuration: ${sentence}`);
   });
 
-  it("keeps the order of several providers", () => {
-    const environment = { PROVIDER: "fal, skybox", ...FAL, SKYBOX_API_KEY: "key" };
-    expect(valid(environment).provider).toMatchObject({
-      kind: "remote",
-      inOrder: [
-        { kind: "fal", apiKey: "id:secret" },
-        { kind: "skybox", apiKey: "key" },
-      ],
-    });
-  });
-
-  it.each(["fal,fal", "local,fal", "fal,local", "local,local", "fal,", ",", "fal;skybox"])(
-    "rejects PROVIDER=%s",
-    (list) => {
-      const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
-      expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
-        `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
-          "worldlabs, comfy, comfyui, http without duplicates, where replicate, fal and worldlabs may name a model, such " +
-          "as fal:seedream-4.5, and comfy and comfyui a bundled workflow. See bootstrap/CONFIGURATION.md for the allowed values.",
-      );
-    },
-  );
-
-  it("reads the poll interval, call rate and concurrency limit of a provider", () => {
-    const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
-    expect(valid({ PROVIDER: "fal", ...FAL, ...limits }).provider).toMatchObject({
-      inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, concurrencyMax: 40 }],
-    });
+  it.each(["fal,fal", "local,fal", "fal,", "fal;skybox"])("rejects PROVIDER=%s", (list) => {
+    const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
+    expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
+      `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
+        "worldlabs, comfy, comfyui, http without duplicates, where replicate, fal and worldlabs may name a model, such " +
+        "as fal:seedream-4.5, and comfy and comfyui a bundled workflow. See bootstrap/CONFIGURATION.md for the allowed values.",
+    );
   });
 
   it.each([
-    ["SKYBOX_API_KEY", { PROVIDER: "skybox" }],
-    ["REPLICATE_API_KEY", { PROVIDER: "replicate", REPLICATE_API_KEY: "" }],
-    ["FAL_API_KEY", { PROVIDER: "fal" }],
     ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
     ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
-    ["WORLDLABS_API_KEY", { PROVIDER: "worldlabs:marble-1.1" }],
-    ["COMFYUI_BASE_URL", { PROVIDER: "comfyui" }],
     ["HTTP_PROVIDER_URL", { PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }],
   ])("reports that %s is missing for %o", (name, environment) => {
     expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
   });
 
-  it("configures one or several ComfyUI servers", () => {
-    const urls = { PROVIDER: "comfyui", COMFYUI_BASE_URL: "http://one:8188/, http://two:8188" };
-    expect(valid(urls).provider).toMatchObject({
-      inOrder: [{ kind: "comfyui", baseUrls: ["http://one:8188", "http://two:8188"], workflowSetting: undefined }],
-    });
-  });
-
-  it("configures a worker of the operator's own, with or without a token", () => {
-    const url = { PROVIDER: "http", HTTP_PROVIDER_URL: "http://localhost:8000/" };
-    expect(valid(url).provider).toMatchObject({
-      inOrder: [{ kind: "http", baseUrl: "http://localhost:8000", token: undefined }],
-    });
-    expect(valid({ ...url, HTTP_PROVIDER_TOKEN: "secret" }).provider).toMatchObject({ inOrder: [{ token: "secret" }] });
-    const message = readConfig({ ...url, HTTP_PROVIDER_TOKEN: "geheim secret" })._unsafeUnwrapErr();
-    expect(message).toContain("HTTP_PROVIDER_TOKEN=(not shown)");
-  });
-
-  it("does not show an invalid API key in the error", () => {
-    const message = readConfig({ PROVIDER: "fal", FAL_API_KEY: "geheim secret" })._unsafeUnwrapErr();
-    expect(message).toContain("FAL_API_KEY");
-    expect(message).not.toContain("geheim");
-  });
-
   it.each([
-    ["PROVIDER", "midjourney"],
     ["PROVIDER_POLL_MS", "0"],
-    ["PROVIDER_CALLS_PER_SECOND", "0"],
-    ["PROVIDER_MAX_CONCURRENT", "0"],
-    ["PROVIDER_MAX_CONCURRENT", "1.5"],
-    ["SKYBOX_STYLE_ID", "photoreal"],
-    ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
     ["REPLICATE_MODEL", "flux-360"],
-    ["FAL_QUALITY", "best"],
     ["WORLDLABS_MODEL", "Marble 0.1-mini"],
-    ["WORLDLABS_BASE_URL", "api.worldlabs.ai"],
-    ["FAL_REFERENCES", "joined"],
-    ["COMFYUI_BASE_URL", "http://one:8188,two:8188"],
     ["COMFYUI_BASE_URL", "http://one:8188,http://one:8188/"],
-    ["HTTP_PROVIDER_URL", "localhost:8000"],
     ["HTTP_PROVIDER_URL", "http://user:password@localhost:8000"],
-    ["FAL_LORA_URL", "http://weights.example/360"],
-    ["STORAGE", "azure"],
-    ["S3_BUCKET", "https://panoramas.s3.amazonaws.com"],
-    ["S3_REGION", "EU (Frankfurt)"],
-    ["S3_ENDPOINT", "minio:9000"],
     ["S3_ENDPOINT", "http://user:password@minio:9000"],
-    ["S3_PATH_STYLE", "maybe"],
-    ["S3_PUBLIC_URL", "http://minio:9000/panoramas"],
-    ["GCS_BUCKET", "My Bucket"],
     ["GCS_PUBLIC_URL", "http://cdn.example"],
-    ["PORT", "0"],
-    ["PORT", "http"],
     ["PORT", "65536"],
-    ["TLS_PORT", "-1"],
     ["PUBLIC_URL", "localhost:8080"],
-    ["ASSET_URL", "ftp://cdn.example"],
-    ["DATABASE_CONNECTIONS", "1"],
-    ["SUBMIT_TIMEOUT_MS", "soon"],
     ["GENERATION_DEADLINE_MS", "1.5"],
-    ["QUEUE_MAX", "-1"],
-    ["LEASE_MS", "0"],
-    ["SEAM_MAX", "256"],
-    ["LOCAL_PROVIDER_DELAY_MS", "-1"],
     ["DEMO", "perhaps"],
-    ["LOG_LEVEL", "loud"],
   ])("rejects %s=%s with one line that names the variable", (name, value) => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
     expect(message).toContain(`${name}="${value.replace("user:password", "(not shown)")}"`);
     expect(message).not.toContain("\n");
-  });
-
-  it("rejects an invalid DATABASE_URL without showing its password", () => {
-    const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
-    expect(message).toContain("DATABASE_URL");
-    expect(message).not.toContain("swordfish");
   });
 });
 

@@ -1,17 +1,12 @@
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
-import { readConfig } from "../../bootstrap/config.js";
-import { createService } from "../../bootstrap/service.js";
-import { tokens } from "../../bootstrap/tokens.js";
 import { FAL_KEY, FakeFal } from "../support/fake-fal.js";
 import { type FakeProvider, sendWebhook } from "../support/fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
-import { FakeWorldlabs, WORLDLABS_KEY } from "../support/fake-worldlabs.js";
-import { FAULTS, refuses } from "../support/faulty-server.js";
+import { refuses } from "../support/faulty-server.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
-import { scratchFolder } from "../support/scratch-folder.js";
 import { plain, seamless } from "../support/test-images.js";
 
 const PROMPT = "a lake that no log may mention";
@@ -33,16 +28,6 @@ const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
-
-/** The provider of a service with this environment. */
-const opened = async (environment: NodeJS.ProcessEnv) => {
-  const config = readConfig({ ...environment, DATA_DIR: await scratchFolder(), LOG_LEVEL: "silent" });
-  const service = createService(config._unsafeUnwrap());
-  await service.loadServer();
-  const provider = await service.get(tokens.provider);
-  ends.push(() => service.close());
-  return provider;
-};
 
 describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, place, Fake, key, size) => {
   it("makes panoramas of the exact size, and writes neither the key nor the prompt to the log", async () => {
@@ -92,61 +77,6 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, place, Fake, key
   });
 });
 
-describe("the service with PROVIDER=worldlabs:marble-1.1", () => {
-  it("makes a panorama of the exact size without a webhook, and deletes its world with it", async () => {
-    const fake = await FakeWorldlabs.start();
-    fake.picture = await seamless({ widthPixels: 2560, heightPixels: 1280 }).jpeg().toBuffer();
-    const installation = await migratedInstallation({
-      PROVIDER: "worldlabs:marble-1.1",
-      WORLDLABS_API_KEY: WORLDLABS_KEY,
-      WORLDLABS_BASE_URL: fake.baseUrl,
-      PROVIDER_POLL_MS: "100",
-      LOG_LEVEL: "trace",
-    });
-    ends.push(
-      () => fake.close(),
-      () => installation.remove(),
-    );
-    const { demo_api_key = "" } = await installation.start({ ASSET_URL: `${installation.url}/assets` });
-    const client = new RestClient(installation.url, demo_api_key);
-    const photo = await plain({ widthPixels: 30, heightPixels: 20 }).png().toBuffer();
-    const image_urls = await client.upload([new Blob([new Uint8Array(photo)], { type: "image/png" })]);
-
-    const { id } = await client.create({ prompt: PROMPT, image_urls, resolution: "2k", seed: 7 });
-    const { output } = await client.untilKept(id);
-    const kept = await fetch(output?.image_url ?? "");
-    expect(await sharp(await kept.arrayBuffer()).metadata()).toMatchObject({ width: 2048, height: 1024 });
-    expect(fake.tasks.map(({ input }) => input)).toMatchObject([
-      {
-        model: "marble-1.1",
-        seed: 7,
-        display_name: id,
-        world_prompt: {
-          type: "image",
-          image_prompt: { source: "data_base64", data_base64: photo.toString("base64"), extension: "png" },
-          is_pano: false,
-          text_prompt: PROMPT,
-        },
-      },
-    ]);
-    expect((await client.request(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
-    await expect.poll(() => [...fake.deleted]).toEqual([`world-${fake.tasks[0]?.id}`]);
-
-    expect(await installation.end("SIGTERM")).toBe(0);
-    expect(installation.log).not.toContain(WORLDLABS_KEY);
-    expect(installation.log).not.toContain(PROMPT);
-  });
-
-  it("does not start with a wrong key, and names the setting", async () => {
-    const fake = await FakeWorldlabs.start();
-    ends.push(() => fake.close());
-    const environment = { PROVIDER: "worldlabs", WORLDLABS_API_KEY: "other-key", WORLDLABS_BASE_URL: fake.baseUrl };
-    await expect(opened(environment)).rejects.toThrow(
-      "Bad configuration: WORLDLABS_API_KEY: the provider does not accept this key (status 401); set a valid one.",
-    );
-  });
-});
-
 describe("the service with PROVIDER=skybox,fal", () => {
   const bothFakes = async () => {
     const [skybox, fal] = [await FakeSkybox.start(), await FakeFal.start()];
@@ -187,18 +117,5 @@ describe("the service with PROVIDER=skybox,fal", () => {
       "fal:hunyuan-world is asked instead (skybox: status 402: no credit or quota is left with the provider).",
     );
     expect(installation.log).toContain('"fal:/fal-ai/hunyuan_world/requests/');
-  });
-
-  it("does not start with a style that the provider does not have, and names the setting and the reason", async () => {
-    const { environment } = await bothFakes();
-    await expect(opened({ ...environment, SKYBOX_STYLE_ID: "5" })).rejects.toThrow(
-      /^Bad configuration: SKYBOX_STYLE_ID=5: the provider has no such style; set one of its list, GET \/skybox\/styles\.$/,
-    );
-  });
-
-  it("starts while a provider is unavailable", async () => {
-    const { skybox, environment } = await bothFakes();
-    skybox.faults.checks.push(FAULTS.failsBefore);
-    expect((await opened(environment)).name).toBe("skybox,fal:hunyuan-world");
   });
 });

@@ -274,4 +274,22 @@ describe("checkGeneratedImages", () => {
       expect(world.storage.objects.size).toBe(0);
     },
   );
+
+  it("reports that a stored image cannot be recorded, and the image is due again after the lease", async () => {
+    const broken = new Error("the database is down");
+    const { move } = world.tasks;
+    world.tasks.move = (current, next, dueAt) =>
+      next.state === "succeeded" && next.image.status === "saved"
+        ? Promise.reject(broken)
+        : move.call(world.tasks, current, next, dueAt);
+    expect(await world.check()).toBe(1);
+    expect(world.reporter.of("work_failed")).toEqual([
+      { kind: "work_failed", work: "check", taskId: id, error: broken },
+    ]);
+    expect(await imageStatus()).toBe("uploading");
+    world.tasks.move = move;
+    await world.clock.advance(LEASE_MILLISECONDS);
+    expect(await world.keep()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+  });
 });

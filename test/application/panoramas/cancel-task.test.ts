@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { LEASE_MILLISECONDS } from "../../support/application.js";
+import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("cancelTask", () => {
@@ -155,6 +155,40 @@ describe("cancelTask", () => {
     expect(await cancel(id)).toMatchObject({ id, state });
     expect(await cancel(id)).not.toMatchObject({ reason: "canceled" });
     expect(await balance()).toBe(state === "succeeded" ? 96 : 100);
+  });
+
+  it("looks again at a queued task that is started before it is canceled", async () => {
+    const id = await queued();
+    const { find } = world.tasks;
+    world.tasks.find = async (...parameters) => {
+      const found = await find.apply(world.tasks, parameters);
+      world.tasks.find = find;
+      world.provider.concurrencyMax = undefined;
+      await world.start();
+      return found;
+    };
+    expect(await cancel(id)).toMatchObject({ state: "failed", reason: "canceled" });
+    expect(world.provider.wasCanceled(id)).toBe(true);
+    expect(world.reporter.of("task_failed")).toHaveLength(1);
+    expect(await balance()).toBe(96);
+  });
+
+  it("leaves a task whose deadline has passed to its next poll", async () => {
+    const id = await created();
+    world.provider.play({ poll: "running" });
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+    const canceling = cancel(id);
+    await world.clock.advance(5_000);
+    expect(await canceling).toMatchObject({ id, state: "submitted" });
+    expect(world.provider.canceled.size).toBe(0);
+  });
+
+  it("lets the task go on if asking the provider throws, and reports the error", async () => {
+    const id = await created();
+    const error = new Error("a bug");
+    Object.assign(world.provider, { cancel: () => Promise.reject(error) });
+    expect(await cancel(id)).toMatchObject({ id, state: "submitted" });
+    expect(world.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "cancel", taskId: id, error }]);
   });
 
   it("returns the task as it was read if it is deleted meanwhile", async () => {
