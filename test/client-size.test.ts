@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const KILOBYTES_MAX = 15;
 
 describe("panorama-client, bundled for a browser with everything that it exports", () => {
-  it(`has at most ${KILOBYTES_MAX} kB compressed, no zod, and needs no module of Node.js`, async () => {
+  it(`is at most ${KILOBYTES_MAX} kB compressed and imports neither zod nor Node.js modules`, async () => {
     const { metafile, outputFiles } = await build({
       stdin: { contents: 'export * from "./adapters/client/panorama-client.js";', resolveDir: resolve(".") },
       bundle: true,

@@ -36,7 +36,7 @@ describe("the findings of npm audit", () => {
   };
   const now = new Date("2026-11-21");
 
-  it("are the severe advisories without an exception that is still valid", () => {
+  it("reports high and critical advisories without a valid exception", () => {
     expect(auditFindings(report, [], now)).toEqual([`pg: high, ${url}`]);
     expect(auditFindings(report, [{ url, until: "2026-12-01", reason: "not called" }], now)).toEqual([]);
     expect(auditFindings(report, [{ url, until: "2026-11-21", reason: "not called" }], now)).toHaveLength(1);

@@ -164,7 +164,7 @@ export const describeMeter = (
   const openInChangingZones = async (clock: HandClock) => inChangingZones(await open(clock));
 
   describe(`a meter ${technology}`, () => {
-    it("does what its documentation says in random sequences of calls", async () => {
+    it("matches the model in random sequences of calls", async () => {
       await checkProperty(
         fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
           const clock = new HandClock();

@@ -74,7 +74,7 @@ export const describeMeterStore = (
       at: secondsAfter(clock.now(), n),
     });
 
-    it("has nothing of an account that was never written, also after it was read", async () => {
+    it("returns 0 credits and no holds for an unknown account", async () => {
       for (const _ of ["first", "second"]) {
         const query = { rate: "render", idempotencyKey: idempotencyKey("k"), entryKey: orderId("order-1") };
         expect(await read(query)).toEqual({
@@ -106,7 +106,7 @@ export const describeMeterStore = (
       expect(lines.map(({ entry }) => entry)).toEqual(entries.toReversed());
     });
 
-    it("reads without a change what the last one has stored", async () => {
+    it("read returns the last stored change", async () => {
       const wanted = { ...(await held("k")), description: "lecture.mp4", metadata: { job: "7", "a b": "" } };
       const { taskId } = wanted.reservation;
       expect(await store.read(acme, { taskId })).toEqual({ now: clock.now(), credits: 0, open: [], hold: undefined });

@@ -189,7 +189,7 @@ describe("createApplication", () => {
     await other.stop();
   });
 
-  it("wakes who waits for the task, and the streams of its account, when it ends", async () => {
+  it("wakes waits and event streams when a task ends", async () => {
     const { id } = await opened();
     const task = await created(id);
     const { signal } = new AbortController();

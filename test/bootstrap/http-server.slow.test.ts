@@ -40,7 +40,7 @@ describe("the HTTP server of panorama serve", () => {
     expect(await started(environment)).toEqual({ server: "node", warnings: [] });
   });
 
-  it("is told in one line if it is the native one for other machines, without a proxy", async () => {
+  it("warns in one line if the native server is reachable without a proxy", async () => {
     expect(await started({ HOST: "0.0.0.0" })).toEqual({
       server: "native",
       warnings: [

@@ -128,7 +128,7 @@ describe("the service on PostgreSQL while another process holds locks for second
     );
   });
 
-  it("has charged and kept what it said", async () => {
+  it("ledger and tasks match the answers sent", async () => {
     const { json } = await service.answer("ledger", "verify");
     expect(json.findings).toEqual([]);
   });

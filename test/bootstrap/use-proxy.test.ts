@@ -64,7 +64,7 @@ describe("the proxy of the environment", () => {
     expect(await useProxy()).toBe("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.example:3128.");
   });
 
-  it("is used by everything of the process that fetches, except for the hosts of NO_PROXY", async () => {
+  it("uses the proxy for every fetch, except for NO_PROXY hosts", async () => {
     expect(await useProxy()).toBeUndefined();
     const client = new PanoramaClient(options());
     expect((await client.upload({ bytes: pngBytes(100) })).image_urls).toHaveLength(1);

@@ -103,7 +103,7 @@ export const describeLedgerStore = (
       }
     });
 
-    it("returns what became of the bought credits: remaining, reserved and spent", async () => {
+    it("totals returns remaining, reserved and spent credits", async () => {
       const { accounts, orders, tasks, ledger } = stores;
       await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(100) }) });
       await accounts.open(anAccount({ id: other }));
@@ -150,7 +150,7 @@ export const describeLedgerStore = (
       ]);
     });
 
-    it("gives each entry its place for ever, and the balance after it, while others are written", async () => {
+    it("list keeps order and balances while entries are added", async () => {
       const { accounts, orders, tasks, ledger } = stores;
       await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1000) }) });
       await accounts.open(anAccount({ id: other }));

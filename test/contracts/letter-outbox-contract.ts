@@ -60,7 +60,7 @@ export const describeLetterOutbox = (
       );
     });
 
-    it("removes a letter, or makes it due later, only for who has claimed it last", async () => {
+    it("remove and retry work only with the latest claim", async () => {
       await made.letters.add(aLetter(1), noon);
       const [first] = await claim(0);
       const [second] = await claim(90);

@@ -216,7 +216,7 @@ export const describeOperatorStore = (
       ]);
     });
 
-    it("makes debt of what was spent, which everything that arrives pays first", async () => {
+    it("turns spent credits into debt, paid first by later credits", async () => {
       const { orders, ledger, operators } = stores;
       await orders.recordCheckout(orderId(1), anOrderCheckout({ priceCents: 900 }));
       await orders.pay(aPaidOrder({ paymentId: "pi_1" }));

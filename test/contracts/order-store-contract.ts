@@ -177,7 +177,7 @@ export const describeOrderStore = (
       expect(await orders.list(owner, 50, undefined)).toHaveLength(4);
     });
 
-    it("counts what came back once, in whatever order, doubled and before the payment", async () => {
+    it("applies a refund once, repeated, reordered or before the payment", async () => {
       const { orders, ledger } = stores;
       const checkout = anOrderCheckout({ priceCents: 900 });
       const paidOrder = aPaidOrder({ checkout, paymentId: "pi_1" });

@@ -91,7 +91,7 @@ export const describeTaskRecords = (
       });
     });
 
-    it("records when the result was there and the image was stored", async () => {
+    it("stores generatedAt and savedAt", async () => {
       const { id } = await kept();
       const record = await stores.operators.record(id);
       expect(record?.times.generatedAt instanceof Date).toBe(true);

@@ -41,7 +41,7 @@ describe("behind bootstrap/deployment/nginx.conf, the native server", () => {
     expect(received).toContain(answer.says);
   });
 
-  it.each(["100-continue", "100-Continue"])("lets a client that sends Expect: %s go on", async (text) => {
+  it.each(["100-continue", "100-Continue"])("serves a client that sends Expect: %s", async (text) => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect({ host: hostname, port: Number(port), ca: nginx.certificate });
     socket.write(`POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\nexpect: ${text}\r\ncontent-length: 2\r\n\r\n`);

@@ -48,7 +48,7 @@ it.each([
   expect(nearName(name, OURS)).toBeUndefined();
 });
 
-it("our own names, and long ones, are not compared", () => {
+it("nearName returns undefined for a known name and for more than 64 characters", () => {
   for (const name of OURS) expect(nearName(name, OURS)).toBeUndefined();
   expect(nearName(`prompt${"_".repeat(58)}`, OURS)).toBe("prompt");
   expect(nearName(`prompt${"_".repeat(59)}`, OURS)).toBeUndefined();

@@ -27,7 +27,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task: wantCancel(task, noon), fence: 1 }]);
   });
 
-  it("takes a leased task from nobody, and makes it due as soon as its lease is given back", async () => {
+  it("keeps a running lease and makes the task due after it", async () => {
     const task = await submitted(1);
     const [lease] = await tasks.claim("settle", noon, soon, 9);
     const wanted = wantCancel(task, secondsAfter(noon, 1));
@@ -46,7 +46,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.find(task.id, owner)).toEqual(wantCancel(next, noon));
   });
 
-  it("remembers that the wish was refused, until it is recorded again", async () => {
+  it("stores the time of a refused cancel until the next request", async () => {
     const task = await submitted(1);
     unwrap(await tasks.recordCancelWish(task, noon));
     const lease = await tasks.lease(task, noon, soon);
@@ -58,13 +58,13 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.find(task.id, owner)).toEqual(wantCancel(task, secondsAfter(noon, 90)));
   });
 
-  it("records no wish to cancel that was refused since the task was read, or whose task has moved on or is hidden", async () => {
-    const [refused, ended, hidden] = [await submitted(1), await submitted(2), await submitted(3)];
+  it("returns stale_task if the task was refused, moved or deleted meanwhile", async () => {
+    const [refused, ended, deleted] = [await submitted(1), await submitted(2), await submitted(3)];
     const lease = await tasks.lease(refused, noon, soon);
     unwrap(await tasks.move(lease!, refuseCancel(lease!.task, noon), soon));
     unwrap(await tasks.move(ended, failed(ended), undefined));
-    unwrap(await tasks.delete(hidden.id, owner, noon));
-    for (const task of [refused, ended, hidden]) expect(await tasks.recordCancelWish(task, noon)).toEqual(stale(task));
+    unwrap(await tasks.delete(deleted.id, owner, noon));
+    for (const task of [refused, ended, deleted]) expect(await tasks.recordCancelWish(task, noon)).toEqual(stale(task));
     const done = await generated(4);
     const before = { ...done, state: "submitted" } as unknown as SubmittedTask;
     expect(await tasks.recordCancelWish(before, noon)).toEqual(stale(before));

@@ -120,11 +120,11 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
     expect(await tasks.claim("settle", noon, soon, 9)).toHaveLength(1);
   });
 
-  it("leases no task that has left the state, and no hidden one", async () => {
-    const [ended, hidden] = [await submitted(1), await submitted(2)];
+  it("does not lease an ended or deleted task", async () => {
+    const [ended, deleted] = [await submitted(1), await submitted(2)];
     unwrap(await tasks.move(ended, failed(ended), undefined));
-    unwrap(await tasks.delete(hidden.id, owner, noon));
-    for (const task of [ended, hidden]) {
+    unwrap(await tasks.delete(deleted.id, owner, noon));
+    for (const task of [ended, deleted]) {
       expect(await tasks.lease(task, noon, soon)).toBeUndefined();
     }
     expect(await tasks.claim("settle", soon, soon, 9)).toEqual([]);

@@ -18,7 +18,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     ({ tasks } = on.stores);
   });
 
-  it("hide removes the task from every read except the ledger", async () => {
+  it("delete removes the task from every read except the ledger", async () => {
     const task = await kept(1);
     unwrap(await tasks.setVisibility(task.id, owner, "public"));
     unwrap(await tasks.delete(task.id, owner, noon));
@@ -38,7 +38,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.isDeleted(taskId(99), owner)).toBe(false);
   });
 
-  it("hide takes a leased task from no worker, and makes it due for erase when its lease is given back", async () => {
+  it("delete keeps a running lease and makes erase due after it", async () => {
     await succeeded(1);
     const [lease] = await tasks.claim("keep", noon, secondsAfter(noon, 7200), 1);
     unwrap(await tasks.delete(taskId(1), owner, secondsAfter(noon, 1)));
@@ -53,12 +53,12 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("erase", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
   });
 
-  it("a hidden task is due for erase now, or when the lease of a worker expires, until move ends it", async () => {
+  it("a deleted task is due for erase now or after the lease, until move completes it", async () => {
     const idle = await kept(1);
     const leased = await succeeded(2);
     await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
     const overdue = await succeeded(3);
-    await kept(4); // not hidden
+    await kept(4); // not deleted
     for (const task of [idle, leased, overdue]) unwrap(await tasks.delete(task.id, owner, noon));
 
     const erase = async (seconds: number) => {
@@ -73,7 +73,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect((await erase(9_999)).map(({ task }) => task)).toEqual([leased]);
   });
 
-  it("a hidden task that has not succeeded is not due for erase", async () => {
+  it("a deleted failed task is not due for erase", async () => {
     const task = await submitted(1);
     unwrap(await tasks.delete(task.id, owner, noon));
     for (const work of ["settle", "erase"] as const) {
@@ -81,7 +81,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     }
   });
 
-  it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
+  it("setVisibility and delete return not_found for other accounts and deleted tasks", async () => {
     const { id } = await kept(1);
     const isNotFound = { error: { kind: "not_found" } };
     expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);

@@ -36,7 +36,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.move(lease!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
   });
 
-  it("makeDueNow is forgotten when a lease is taken, because the work begins after it", async () => {
+  it("a new lease clears an earlier makeDueNow", async () => {
     const task = await submitted(1, soon);
     await tasks.makeDueNow(task.id, noon);
     const [lease] = await tasks.claim("settle", noon, secondsAfter(noon, 9), 1);
@@ -57,9 +57,9 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     const waiting = await submitting(2, soon);
     const done = await succeeded(3);
     unwrap(await tasks.move(done, done, soon));
-    const hidden = await submitted(4, soon);
-    unwrap(await tasks.delete(hidden.id, owner, noon));
-    for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.makeDueNow(id, noon);
+    const deleted = await submitted(4, soon);
+    unwrap(await tasks.delete(deleted.id, owner, noon));
+    for (const id of [waiting.id, done.id, deleted.id, taskId(99)]) await tasks.makeDueNow(id, noon);
     expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
     expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
     expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
@@ -85,7 +85,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toEqual([{ task: other, fence: 2 }]);
   });
 
-  it("bringForward leaves what is due in time by the clock after it was read", async () => {
+  it("bringForward compares with the clock after the read", async () => {
     await submitted(1, secondsAfter(noon, 3600));
     await submitted(2, secondsAfter(noon, 7200));
     let now = noon; // of a process that is paused before its statement is sent

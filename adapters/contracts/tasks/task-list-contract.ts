@@ -58,7 +58,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
     const pairs = fc.dictionary(fc.constantFrom("order", "__proto__", "a'?"), fc.constantFrom("1", "2", "%_"));
     const visibility = fc.constantFrom("private" as const, "public" as const);
     const stored = fc.record({
-      end: fc.constantFrom("submitting", "submitted", "generated", "succeeded", "failed", "hidden"),
+      end: fc.constantFrom("submitting", "submitted", "generated", "succeeded", "failed", "deleted"),
       reservedAt: time,
       visibility,
       metadata: pairs,
@@ -113,7 +113,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
             unwrap(await tasks.move(next, generated, noon));
             if (end === "generated") continue;
             unwrap(await tasks.move(generated, succeed(generated, anImageName(n), aNativeSize, noon), noon));
-            if (end === "hidden") unwrap(await tasks.delete(task.id, rich, noon));
+            if (end === "deleted") unwrap(await tasks.delete(task.id, rich, noon));
           }
           const all = await tasks.list(rich, 100_000, undefined);
           for (const filter of filters) {

@@ -91,7 +91,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     expect(await tasks.find(task.id, owner)).toEqual({ ...task, nativeSize: aNativeSize });
   });
 
-  it("stores what was measured in a result, whether it is usable or not, and keeps it", async () => {
+  it("stores the figures of usable and unusable results", async () => {
     const figures = { seam: 1.5, seamRatio: 1.25, poleDeviation: { zenith: 3.5, nadir: 0 }, horizon: 0.5 };
     const [good, bad] = [withFigures(await generated(1), figures), withFigures(await generated(2), figures)];
     const succeeded = succeed(good, anImageName(1), aNativeSize, secondsAfter(noon, 30));

@@ -145,7 +145,7 @@ export const describeTaskQueue = (
       );
     });
 
-    it("gives the turn of a task back that ends in the queue", async () => {
+    it("returns the turn of a task that ends in the queue", async () => {
       await openAccount(2);
       await openLimited(1, 1);
       const waiting: Task[] = [];
@@ -195,7 +195,7 @@ export const describeTaskQueue = (
       ]);
     });
 
-    it("does not start a task before its pause is over, but others, and not too late after the clock was set back", async () => {
+    it("skips a task before startAt and ignores an impossibly late startAt", async () => {
       await openAccount(2);
       const first = (await openLimited(1, 1)) as SubmittingTask;
       await openLimited(2, 1, { account: stranger });
@@ -256,7 +256,7 @@ export const describeTaskQueue = (
       expect(await standing()).toMatchObject({ activeTasks: waiting.length });
     });
 
-    it("tells a task that must wait how many are before it, and how many wait", async () => {
+    it("passes ahead and waiting to the decision of a queued task", async () => {
       await openAccount(2);
       const places: unknown[] = [];
       const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {

@@ -132,7 +132,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
     }
   });
 
-  it("searchPublic finds what is rare, what is frequent, and what only old or only new panoramas have", async () => {
+  it("searchPublic finds rare, frequent, old and new words", async () => {
     // Adapters may search the first few hundred in another way than the rest.
     const count = 280;
     for (let n = 1; n <= count; n += 1) {

@@ -18,7 +18,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     return next;
   };
 
-  it("eraseTexts erases the texts of tasks that failed or were hidden long ago, the oldest first", async () => {
+  it("eraseTexts erases texts of old failed and deleted tasks, oldest first", async () => {
     const { tasks } = on.stores;
     await openAccount(2);
     const first = await failedAt(1, secondsAfter(noon, 1));
@@ -45,7 +45,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     }
   });
 
-  it("lists no hidden task by its metadata, nor by any other filter", async () => {
+  it("list with filters omits deleted tasks", async () => {
     const { tasks } = on.stores;
     const task = await failedAt(1, noon);
     unwrap(await tasks.delete(task.id, owner, noon));

@@ -41,7 +41,7 @@ const uses = async (client: PanoramaClient, prompt: string | undefined, event: P
 };
 
 describe("the types of PanoramaClient", () => {
-  it("refuse mistakes, and let the uses of its README compile", () => {
+  it("compile the README examples and reject wrong calls", () => {
     expect([mistakes, uses].map(({ length }) => length)).toEqual([1, 3]);
   });
 

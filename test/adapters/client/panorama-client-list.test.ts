@@ -19,7 +19,7 @@ describe("PanoramaClient.list", () => {
     expect(pages()).toEqual(["?limit=2", "?limit=2&cursor=2", "?limit=2&cursor=4"]);
   });
 
-  it("is the first page, with its cursor and its answer, for who awaits it", async () => {
+  it("resolves to the first page with cursor and response when awaited", async () => {
     for (let task = 1; task <= 3; task++) await on.client.create(aRequest());
     const { next_cursor } = await on.client.list({ limit: 2 });
     expect(next_cursor).toBe("2");
@@ -63,7 +63,7 @@ describe("PanoramaClient.list", () => {
     expect((await failureOf(ids(list))).status).toBe(401);
   });
 
-  it("rejects an answer without a cursor, after which it would begin again", async () => {
+  it("rejects a page without next_cursor", async () => {
     on.service.failNext("GET", "/panoramas", { kind: "answer", status: 200, body: '{"data":[]}' });
     expect(await failureOf(ids(on.client.list()))).toMatchObject({ code: "unexpected_answer", status: 200 });
   });

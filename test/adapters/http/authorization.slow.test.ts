@@ -437,7 +437,7 @@ describe("objects of another account", () => {
     expect([...routes].sort()).toEqual(Object.keys(ROUTES).sort());
   });
 
-  it("are not shown, not changed and not distinguishable from nothing, wherever their ids are sent", async () => {
+  it("answers a foreign id exactly like an unknown id on every route", async () => {
     let number = 0;
     const shapes = fc.array(aTask, { minLength: 1, maxLength: 3 });
     await fc.assert(

@@ -72,7 +72,7 @@ describe("a panorama that an operator has hidden", () => {
     }
   });
 
-  it("is found by nobody else afterwards: as a whole, in part, by its headers, or by what a cache has", async () => {
+  it("answers 404 to others for GET, HEAD, Range and conditional requests", async () => {
     const operators = new SqlOperatorStore(service.database);
     const hidden = await hidePanorama({ ...service, operators })(task.slug, { reason: REASON, by: "olga" });
     expect(hidden.isOk()).toBe(true);

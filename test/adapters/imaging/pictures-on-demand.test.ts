@@ -52,7 +52,7 @@ describe("pictures on demand", () => {
     expect(storage.reads).toHaveLength(3);
   });
 
-  it("have a brightest grey, that of one small spot, for which nobody waits", async () => {
+  it("brightestGrey is undefined until measured, and 255 for a broken file", async () => {
     const spot = { create: { width: 12, height: 12, channels: 3 as const, background: "white" } };
     const night = sharp({ create: { width: 1024, height: 512, channels: 3, background: "#101020" } });
     const storage = storageOf(

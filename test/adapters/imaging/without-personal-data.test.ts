@@ -90,7 +90,7 @@ describe("withoutPersonalData", () => {
     }
   });
 
-  it.each(FORMATS)("leaves a %s without metadata as it is, and what it has made", async (format) => {
+  it.each(FORMATS)("returns a %s without metadata unchanged, and is idempotent", async (format) => {
     const bare = await seamless(SIZE).toFormat(format).toBuffer();
     expect(await cleaned(bare, format)).toEqual(bare);
     const once = await cleaned(await PHOTOS[format](8), format);

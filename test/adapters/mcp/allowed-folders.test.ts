@@ -23,7 +23,7 @@ it.runIf(process.platform === "linux")("AllowedFolders reads no more than the ma
   expect((await folders.read("/proc/self/comm", 100, never))._unsafeUnwrap().bytes.length).toBeGreaterThan(0);
 });
 
-it("AllowedFolders understands the home folder, and names what it ignores", () => {
+it("AllowedFolders expands ~ and reports ignored folders", () => {
   const warned: string[] = [];
   const list = ["~/Pictures/panorama", " /b ", "~", "pictures", "$HOME/x", "~other/x", "", "/c,d", "/e,/f", "~/g, ~/h"];
   const folders = new AllowedFolders(list.join(delimiter), "/home/ann", (line) => warned.push(line));

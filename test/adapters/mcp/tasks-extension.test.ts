@@ -95,7 +95,7 @@ describe("the tasks extension of the MCP server", () => {
     });
   });
 
-  it("cancels the task, which is cancelled then", async () => {
+  it("tasks/cancel sets the status cancelled", async () => {
     await generate();
     expect((await request("tasks/cancel", { taskId: "task-1" })).result).toMatchObject({ resultType: "complete" });
     expect(on.service.requests("POST", "/panoramas/task-1/cancel")).toHaveLength(1);

@@ -231,7 +231,7 @@ describe("the export of an account", () => {
   const valueAt = (record: unknown, path: string): unknown =>
     path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], record);
 
-  it("decides about each column of each table: a new one is in it, or is left out for a reason", () => {
+  it("lists every column as exported or as excluded with a reason", () => {
     for (const table of tables) {
       const { tableName } = table.meta;
       const known = COLUMNS[tableName ?? ""];

@@ -68,7 +68,7 @@ describe("SteadyClock", () => {
     expect(clock.wallAheadMilliseconds()).toBe(600_000);
   });
 
-  it("reports a doubt once when the wall clock was set", () => {
+  it("calls onDoubt once when the wall clock was set", () => {
     const { machine, clock } = aClock();
     let doubts = 0;
     clock.onDoubt = () => {

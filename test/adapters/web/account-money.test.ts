@@ -74,7 +74,7 @@ describe("what the account pages show of money", () => {
     expect(older[1]?.split(",")[3]).toBe(String(10_051 - 20));
   });
 
-  it("are the credits of each key in a month, with the words of that month", async () => {
+  it("lists credits per key for the chosen month", async () => {
     const bea = await service.person("bea", 100);
     const request = { prompt: "a lake", resolution: "2k" };
     const created = await fetch(`${service.url}/api/v1/panoramas`, {

@@ -87,7 +87,7 @@ describe("keyUses", () => {
     }
   });
 
-  it("keeps what could not be written for the next time, and later uses before it", async () => {
+  it("writes the latest uses after a failed write", async () => {
     uses.note(apiKeyId(1));
     uses.note(apiKeyId(2));
     available = false;

@@ -69,7 +69,7 @@ describe("changePassword", () => {
     expect(letters()).toEqual([["password_changed", ann.email]]);
   });
 
-  it("is refused with a wrong password, a weak new one, and while passwords wait, and changes nothing then", async () => {
+  it("refuses a wrong or weak password and a busy hasher, without changes", async () => {
     const token = await session(ann);
     const change = (differences: object, door = {}) =>
       changePassword({ ...world, ...door })(ann, { ...own, newPassword: NEXT, ...differences });
@@ -111,7 +111,7 @@ describe("the change of an e-mail address", () => {
     expect(await confirmEmail(world)(ann.id, link)).toEqual(EXPIRED);
   });
 
-  it("asks for the password, a valid address and another one, and posts nothing without", async () => {
+  it("refuses a wrong password, an invalid address and the same address, and sends nothing", async () => {
     expect(await ask(ann, "new@example.com", { password: "wrong" })).toEqual(WRONG);
     expect(await ask(ann, ann.email.toUpperCase())).toEqual(err({ kind: "same_email" }));
     expect((await ask(ann, "nowhere"))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request", field: "email" });

@@ -85,7 +85,7 @@ describe("logIn", () => {
     expect(await attempt({ email, password: long, remoteAddress })).toEqual(wrong);
   });
 
-  it("passes on that the service is busy with hashing, and the signal that ends the wait", async () => {
+  it("returns hashing_busy and passes the abort signal", async () => {
     const { signal } = new AbortController();
     const verifyPassword: Secrets["verifyPassword"] = async (_password, _hash, given) =>
       given === signal ? err(busy) : ok(true);

@@ -49,7 +49,7 @@ const expectRefund = async (reason: "unusable_result" | "deadline_passed") => {
 };
 
 describe("checkGeneratedImages", () => {
-  it("has the picture say how the provider made it, also when it is downloaded again to be stored", async () => {
+  it("writes the provider's sourceType into the image, also after a second download", async () => {
     const { provider, storage } = world;
     const imaging: Imaging = world.imaging;
     const { download } = provider;
@@ -64,7 +64,7 @@ describe("checkGeneratedImages", () => {
     expect(encoded.mock.calls.map(([, , sourceType]) => sourceType)).toEqual(["algorithmicMedia", "algorithmicMedia"]);
   });
 
-  it("says of a file that a photo may be visible in it", async () => {
+  it("encodes a result from reference images as compositeWithTrainedAlgorithmicMedia", async () => {
     const imaging: Imaging = world.imaging;
     const encoded = vi.spyOn(imaging, "panorama");
     const image_urls = ["https://example.com/a.jpg"];

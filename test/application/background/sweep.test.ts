@@ -55,7 +55,7 @@ describe("sweep", () => {
     expect(world.provider.started).toBe(1);
   });
 
-  it("fails and refunds such a task if its time in the queue is over", async () => {
+  it("fails and refunds a never-sent task after the queue deadline", async () => {
     await killAfter(1);
     await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
     expect(await world.sweep()).toBe(1);
@@ -110,7 +110,7 @@ describe("sweep", () => {
     expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["task_submitted"]);
   });
 
-  it("brings forward what is due later than it can be, and gives queued and reserved tasks their full time", async () => {
+  it("resets impossible due times and gives queued and submitting tasks a new deadline", async () => {
     const now = world.clock.now().getTime();
     const bounds: Record<string, readonly [number, number]> = {};
     world.tasks.bringForward = async (work, boundsNow) => {
@@ -180,7 +180,7 @@ describe("sweep", () => {
     expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
   });
 
-  it("gives up tasks in the queue even if the claim of reserved ones throws", async () => {
+  it("fails expired queued tasks even if the claim of submitting tasks throws", async () => {
     world.provider.concurrencyMax = 0;
     (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     const { claim } = world.tasks;

@@ -82,7 +82,7 @@ describe("pricing with a meter", () => {
     );
   });
 
-  it("throws for values that cannot be right, and names them", async () => {
+  it("throws for invalid amounts and names the value", async () => {
     const { usage } = await open();
     const mistakes: readonly [Promise<unknown>, string][] = [
       [usage.hold("acme", { price: "poster" as "print" }), 'The policy has no price "poster". It has draft, print.'],
@@ -133,7 +133,7 @@ describe("pricing with a meter", () => {
     ]);
   });
 
-  it("returns what has happened also if its reporter throws", async () => {
+  it("returns the result if the reporter throws", async () => {
     const { store } = await meterStoreInMemory();
     const reporter = {
       report: () => {

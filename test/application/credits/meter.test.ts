@@ -39,7 +39,7 @@ describe("a meter", () => {
 
   const kinds = async () => (await pdf.ledger(acme)).map(({ entry }) => `${entry.kind} ${entry.credits}`).reverse();
 
-  it("knows the kinds of its policy: the compiler refuses others", () => {
+  it("does not compile with an unknown price", () => {
     expectTypeOf(pdf).toEqualTypeOf(meter({ policy, store: meterStore }));
     expectTypeOf<Parameters<typeof pdf.hold>[1]["price"]>().toEqualTypeOf<"draft" | "print">();
     expectTypeOf<Parameters<typeof pdf.admit>[1]>().toEqualTypeOf<"render">();

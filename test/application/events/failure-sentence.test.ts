@@ -51,7 +51,7 @@ describe("what is told of a failed task", () => {
     );
   });
 
-  it("names a parameter that the task has had", () => {
+  it("failedParam returns prompt, image_urls or image_urls[n]", () => {
     fc.assert(
       fc.property(anyFailed, (task) => {
         expect(failedParam(task) ?? "none").toMatch(/^(none|prompt|image_urls|image_urls\[[0-2]\])$/);

@@ -118,7 +118,7 @@ describe("streamEvents", () => {
     expect(numbers).toEqual([1]);
   });
 
-  it("returns nothing more once it is aborted, also of a page that is read already", async () => {
+  it("yields no further event after abort", async () => {
     for (let n = 0; n < 3; n += 1) await failOne();
     const stop = new AbortController();
     const stream = await streamEvents({ ...world, signals })(owner, undefined, 0, stop.signal);
@@ -136,7 +136,7 @@ describe("streamEvents", () => {
     expect(signals.waitedFor()).toEqual([]);
   });
 
-  it("of a task ends with the event after which there are no more", async () => {
+  it("ends after the last possible event of the task", async () => {
     const created = await world.createPanorama(owner, aCreationRequest());
     const { id } = created._unsafeUnwrap().task;
     const types: string[] = [];

@@ -157,7 +157,7 @@ describe("exportAccount", () => {
 });
 
 describe("changeKeyLimits", () => {
-  it("stores what the change returns for the present limits, and nothing that is invalid", async () => {
+  it("stores the limits returned by change, and refuses invalid ones", async () => {
     const owner = await anOwner(world, 20);
     const { key } = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
     const change = changeKeyLimits(world);

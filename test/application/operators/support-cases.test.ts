@@ -55,7 +55,7 @@ describe("explainTask", () => {
 });
 
 describe("hidePanorama", () => {
-  it("needs a reason that people can read, and a panorama", async () => {
+  it("refuses an empty reason and an unknown panorama", async () => {
     const why = { reason: "why", by: "ann" };
     const request = aCreationRequest({ visibility: "public" });
     const { task } = (await world.createPanorama(owner, request))._unsafeUnwrap();

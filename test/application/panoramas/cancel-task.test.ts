@@ -110,7 +110,7 @@ describe("cancelTask", () => {
     return { id: task?.id as TaskId, created, answer };
   };
 
-  it("waits for the answer to the submission of a reserved task, and cancels it then", async () => {
+  it("waits for the answer to the submission of a submitting task, then cancels it", async () => {
     const { id, created, answer } = await creating();
     const canceling = cancel(id);
     await world.clock.settled();
@@ -121,7 +121,7 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(100);
   });
 
-  it("returns a reserved task after five seconds, and its first poll cancels it", async () => {
+  it("returns a submitting task after 5 s; its first poll cancels it", async () => {
     const { id, created, answer } = await creating();
     const canceling = cancel(id);
     await world.clock.advance(5_000);
@@ -244,7 +244,7 @@ describe("cancelTask", () => {
     return { polled, answer };
   };
 
-  it("is the reason of an end that a poll finds which began before it", async () => {
+  it("sets reason canceled if a running poll reports failed during the cancel", async () => {
     const id = await created();
     world.provider.play({ poll: "failed" });
     const { answer } = await polling();
@@ -255,7 +255,7 @@ describe("cancelTask", () => {
     expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
   });
 
-  it("asks the provider once a minute, however often it is called, and adds no polls but one for each refusal", async () => {
+  it("asks the provider at most once a minute and adds one poll per refusal", async () => {
     const run = async (cancels: boolean): Promise<{ asked: number; polls: number }> => {
       world = aWorld();
       owner = await anOwner(world, 100);

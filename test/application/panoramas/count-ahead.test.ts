@@ -15,7 +15,7 @@ describe("countAhead", () => {
     expect([await behind(0), await behind(100), await behind(101), await behind(5_000)]).toEqual([0, 100, 101, 101]);
   });
 
-  it("asks nothing about a task that does not wait in the queue", async () => {
+  it("does not read the store for a task outside the queue", async () => {
     const count = countAhead({ tasks: { countAhead: () => Promise.reject(new Error("not queued")) } });
     const others = [aSubmittingTask(), aSubmittedTask(), aSucceededTask()];
     expect(await Promise.all(others.map(count))).toEqual([undefined, undefined, undefined]);

@@ -268,7 +268,7 @@ describe("createPanorama", () => {
     expect(await created(other)).toBe(true);
   });
 
-  it("returns its task to a repeat although its reference image is deleted, and asks no storage without images", async () => {
+  it("replays the task after its reference image is deleted", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const finished = panoramaName("unguessable-0123456789");

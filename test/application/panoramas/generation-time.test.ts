@@ -20,7 +20,7 @@ const lasting = (milliseconds: number) =>
   aSucceededTask({ submittedAt: noon, succeededAt: new Date(noon.getTime() + milliseconds) });
 
 describe("generationTime", () => {
-  it("knows nothing until a generation has succeeded", () => {
+  it("lately returns undefined before the first success", () => {
     const time = generationTime();
     time.add(aSubmittedTask());
     time.add(aFailedTask());

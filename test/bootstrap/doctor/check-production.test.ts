@@ -17,7 +17,7 @@ const findings = (environment: Record<string, string>) =>
   checkProduction(readConfig(environment)._unsafeUnwrap(), environment);
 
 describe("checkProduction", () => {
-  it("is content with a service for customers, and says nothing about others", () => {
+  it("passes a production configuration and skips development ones", () => {
     expect(findings(GOOD)).toEqual([{ name: "production", status: "ok", message: expect.any(String) }]);
     expect(findings({ PUBLIC_URL: "http://localhost:8080" })).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe("checkProduction", () => {
 });
 
 describe("checkVariables", () => {
-  it("asks whether a mistyped name was meant, and leaves names of others alone", () => {
+  it("suggests the variable for a misspelled name and ignores foreign names", () => {
     expect(checkVariables({ SMTP_URI: "smtp://a" })).toEqual([
       {
         name: "variables",

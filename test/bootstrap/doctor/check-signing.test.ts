@@ -8,7 +8,7 @@ const pair = await makeSigningPair(clock.now());
 const other = await makeSigningPair(clock.now());
 
 describe("checkSigning", () => {
-  it("says what a pair of the installation is worth, and who signs with a configured one", async () => {
+  it('reports "unknown signer" without C2PA_KEY, and the subject of a configured certificate', async () => {
     expect(await checkSigning({ c2pa: undefined }, clock)).toMatchObject([
       { status: "ok", message: expect.stringContaining("unknown signer") },
     ]);

@@ -72,7 +72,7 @@ export const describeAccountStore = (
       expect(await keys.list(owner)).toEqual([key]);
     });
 
-    it("replacePassword replaces the password only for who knows the hash of the present one", async () => {
+    it("replacePassword returns false for another current hash", async () => {
       const { accounts, sessions, links } = stores;
       const bystander = anAccount({ id: other });
       const digest = (n: number) => String(n).padStart(64, "0");

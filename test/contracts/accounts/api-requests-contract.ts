@@ -222,11 +222,11 @@ export const describeApiRequests = (
       expect(admitted.task).toEqual(task);
     });
 
-    it("does not find an unknown or hidden task or one of another account, but counts the request", async () => {
+    it("does not find an unknown or deleted task or one of another account, but counts the request", async () => {
       const foreign = await open(3, other);
-      const hidden = await open(2);
-      await stores.tasks.delete(hidden.id, owner, noon);
-      for (const id of [taskId(404), foreign.id, hidden.id]) {
+      const deleted = await open(2);
+      await stores.tasks.delete(deleted.id, owner, noon);
+      for (const id of [taskId(404), foreign.id, deleted.id]) {
         const admitted = (await requests.admit(key.secretSha256, "read", id))._unsafeUnwrap();
         expect(admitted).toMatchObject({ accountId: owner, task: undefined });
       }

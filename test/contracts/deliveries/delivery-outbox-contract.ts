@@ -61,8 +61,8 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     expect((await on.stores.tasks.find(taskId(3), owner))?.request.webhookUrl).toBe(webhook_url);
   });
 
-  it("forgets the events of a task that is hidden with their deliveries, unless they are still to be sent", async () => {
-    const hide = async (n: number) => {
+  it("deletes the events of a deleted task, except pending ones", async () => {
+    const remove = async (n: number) => {
       await saved(n);
       expect(await on.stores.tasks.delete(taskId(n), owner, end)).toEqual(ok(undefined));
     };
@@ -72,7 +72,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     await addEndpoint();
     await saved(1);
     await send();
-    await hide(2);
+    await remove(2);
     expect(await listed()).toEqual([1, 2, 3, 4].map((n) => `${n} panorama.${n % 2 === 1 ? "succeeded" : "saved"}`));
     await send();
     expect(await on.stores.tasks.delete(taskId(1), owner, end)).toEqual(ok(undefined));
@@ -98,7 +98,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     });
   });
 
-  it("says once that an image is saved, without its thumbnail or with it", async () => {
+  it("writes one panorama.saved event per task", async () => {
     await addEndpoint();
     const task = await succeeded();
     const { temporaryUrl, imageName } = task.image;

@@ -48,7 +48,7 @@ export const describeReceivers = (
       expect(later.map(({ receiver }) => receiver.verifiedAt)).toEqual([1, 2].map(() => secondsAfter(now, 6)));
     });
 
-    it("shares its origin with those of other accounts, and not with receivers that are verified", async () => {
+    it("takes turns with the others of its origin; verified receivers do not wait", async () => {
       await addNewEndpoint(1);
       await addNewEndpoint(2, other);
       await addEndpoint(3, other);

@@ -12,7 +12,7 @@ export const describeResends = ({ it }: Pick<TestFunctions, "it">, on: DeliveryS
   const resend = (lease: DeliveryLease, seconds = 1) =>
     on.stores.deliveries.resend(lease.id, owner, secondsAfter(now, seconds));
 
-  it("is claimed when that ends, and not beside it, however often it is wanted", async () => {
+  it("starts the resend after the running attempt, only once", async () => {
     await addEndpoint();
     for (const n of [1, 2]) await succeeded(n);
     const [one, two] = (await claim()) as [DeliveryLease, DeliveryLease];
@@ -32,7 +32,7 @@ export const describeResends = ({ it }: Pick<TestFunctions, "it">, on: DeliveryS
     expect(ended.map(({ delivery }) => delivery.state)).toEqual(["delivered", "delivered"]);
   });
 
-  it("is claimed when the lease has expired, and before or after that the attempt does not end it", async () => {
+  it("the late result of the old attempt does not end the resend", async () => {
     await addEndpoint();
     for (const n of [1, 2]) await succeeded(n);
     const [early, late] = (await claim()) as [DeliveryLease, DeliveryLease];

@@ -33,7 +33,7 @@ describe("allowUse", () => {
 describe("parseKeyLimits", () => {
   const parse = (input: KeyLimitsInput) => parseKeyLimits(input, noon);
 
-  it("limits nothing that is not given or empty", () => {
+  it("returns no limit for missing and empty values", () => {
     expect(parse({})).toEqual(ok(NO_LIMITS));
     expect(parse({ expires_at: "", credits_per_day: "", credits_per_month: "" })).toEqual(ok(NO_LIMITS));
   });
@@ -82,7 +82,7 @@ describe("parseKeyLimits", () => {
     }
   });
 
-  it("refuses an unknown scope, and no scope at all", () => {
+  it("rejects an unknown scope and an empty list of scopes", () => {
     const refused = (actual: string | undefined) =>
       err({
         kind: "invalid_request",

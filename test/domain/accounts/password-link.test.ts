@@ -12,7 +12,7 @@ it("a password link is valid for an hour, and five of one address at the same ti
   expect(PASSWORD_LINKS_MAX).toBe(5);
 });
 
-it("a password link has no token for text that cannot be one, so no lookup is made", () => {
+it("parsePasswordLinkToken returns undefined for a malformed token", () => {
   for (const token of ["A-_z".repeat(8), "x".repeat(22), "x".repeat(64)])
     expect(parsePasswordLinkToken(token)).toBe(token);
   for (const text of ["", "x".repeat(21), "x".repeat(65), `${"x".repeat(43)}=`, ` ${"x".repeat(43)}`]) {

@@ -4,7 +4,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import { CREDIT_PACKS, type CreditPacks, packOf, priceAtMost } from "../../../domain/credits/order.js";
 
 describe("packs of credits", () => {
-  it("have these prices", () => {
+  it("cost 9, 39 and 129 USD for 100, 500 and 2000 credits", () => {
     expect(CREDIT_PACKS).toEqual([
       { credits: 100, priceCents: 900, currency: "USD" },
       { credits: 500, priceCents: 3900, currency: "USD" },
@@ -23,7 +23,7 @@ describe("packs of credits", () => {
     expect(new Set(prices).size).toBe(prices.length);
   });
 
-  it("say what credits cost at most, which is no less than in any pack, and less than a cent more than in one", () => {
+  it("priceAtMost rounds the highest price per credit up to a cent", () => {
     const pack = fc.record({
       credits: fc.integer({ min: 1, max: 1_000_000 }).map(credits),
       priceCents: fc.integer({ min: 1, max: 10_000_000 }),

@@ -14,7 +14,7 @@ const aHold = (n: number, amount: number, seconds: number): OpenHold => ({
   idempotent: undefined,
 });
 
-it("the leases of an account end at their time, the first one first, and only those that are over", () => {
+it("expireHolds refunds only expired holds, oldest expiry first", () => {
   const open = [aHold(1, 3, 20), aHold(2, 4, 10), aHold(3, 5, 21)];
   const refund = (n: number, amount: number, seconds: number) => ({
     kind: "refund",
@@ -31,7 +31,7 @@ it("the leases of an account end at their time, the first one first, and only th
   });
 });
 
-it("it makes no difference when somebody looks: leases that end one by one or all at once leave the same", () => {
+it("expireHolds gives the same result in one call or in several", () => {
   const holds = fc.array(fc.tuple(fc.nat(9), fc.nat(20)), { maxLength: 6 });
   return fc.assert(
     fc.property(holds, fc.array(fc.nat(20), { maxLength: 5 }), (amounts, looks) => {

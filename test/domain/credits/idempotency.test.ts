@@ -53,7 +53,7 @@ describe("an idempotency key", () => {
     expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
   });
 
-  it("is made from a constant; text that cannot be one throws", () => {
+  it("idempotencyKey throws for an invalid key", () => {
     expect(idempotencyKey("upload-7")).toBe("upload-7");
     expect(() => idempotencyKey("two words")).toThrow(
       new RangeError('"two words" cannot be an idempotency key: 1 to 255 visible ASCII characters'),

@@ -242,7 +242,7 @@ describe("the audit", () => {
     expect(findingsOf(0, []).at(-1)).toBe(`order ${order.id} has 10 credits left, but the sum of its entries is 0`);
   });
 
-  it("names what a task has instead of what it must have", () => {
+  it("names actual and expected entries of a task", () => {
     const [one, other] = [aSucceededTask(), aSucceededTask({ id: taskId(2) })];
     const [reserved] = entriesOf(one) as [LedgerEntry];
     const purchase = purchaseEntry(aPaidOrder({ credits: credits(10) }));
@@ -293,7 +293,7 @@ describe("adjust", () => {
     );
   });
 
-  it("keeps no balance and no debt that a store could not, and says the most", () => {
+  it("refuses a balance or debt above the maximum and names it", () => {
     const most = 2_147_483_647;
     const give = (funds: Funds, change: number) => adjust({ accountId: accountId(1), funds, change, reason, at: noon });
     expect(give(fundsOf(most - 1), 1)._unsafeUnwrap().funds).toEqual(fundsOf(most));

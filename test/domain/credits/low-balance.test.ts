@@ -5,7 +5,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import { crossesLowBalance, parseLowBalanceThreshold } from "../../../domain/credits/standing.js";
 
 describe("crossesLowBalance", () => {
-  it("is true for exactly one of the tasks that take a balance below the threshold", () => {
+  it("is true only for the task that crosses the threshold", () => {
     const costs = fc.array(fc.constantFrom(4, 6, 10), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), costs, (threshold, prices) => {
@@ -21,7 +21,7 @@ describe("crossesLowBalance", () => {
     );
   });
 
-  it("is not yet true at the threshold itself, and never for the threshold 0", () => {
+  it("is false at the threshold, and always false for threshold 0", () => {
     expect(crossesLowBalance(credits(14), credits(10), credits(10))).toBe(false);
     expect(crossesLowBalance(credits(10), credits(6), credits(10))).toBe(true);
     expect(crossesLowBalance(credits(10), credits(0), credits(0))).toBe(false);

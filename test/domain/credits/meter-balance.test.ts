@@ -13,7 +13,7 @@ const aHold = (amount: number, n: number): OpenHold => ({
   idempotent: undefined,
 });
 
-it("a balance never leaves the numbers of 32 bits, also after all that is held has returned", () => {
+it("balanceAfter stays within 32 bits, held credits included", () => {
   const nearMost = fc.oneof(fc.nat(10), fc.integer({ min: MOST - 10, max: MOST }));
   const changes = fc.oneof(fc.integer({ min: -MOST, max: MOST }), fc.constantFrom(-2 * MOST, 2 * MOST));
   return fc.assert(

@@ -44,7 +44,7 @@ describe("an order", () => {
     expect(parseOrderId(text)).toBeUndefined();
   });
 
-  it("has an id that is made from a constant; text that cannot be one throws", () => {
+  it("orderId throws for an invalid id", () => {
     expect(idOfOrder("order-1")).toBe("order-1");
     expect(() => idOfOrder("a/b")).toThrow(
       new RangeError('"a/b" cannot be an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -'),
@@ -73,7 +73,7 @@ describe("an order", () => {
     expect(payWith(paid, payment, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
   });
 
-  it("is not paid by a payment that differs in anything, and the refusal names all that differs", () => {
+  it("rejects a payment with any difference and lists every difference", () => {
     const others = { session: "other", token: "other", amount: 1, currency: "JPY" } as const;
     const names = Object.keys(others) as (keyof typeof others)[];
     expect(["checkout", ...names]).toEqual(PAYMENT_DIFFERENCES);

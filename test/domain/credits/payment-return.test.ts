@@ -78,7 +78,7 @@ const run = (steps: readonly (PaymentReturn | "pay" | "spend")[]) => {
 };
 
 describe("what came back of an order", () => {
-  it("ends in the same ledger whatever the order, number and delay of the reports", () => {
+  it("gives the same ledger for reordered, repeated and late reports", () => {
     fc.assert(
       fc.property(
         fc.array(report, { maxLength: 12 }).chain((reports) => {
@@ -147,7 +147,7 @@ describe("what came back of an order", () => {
     expect(of(...returns)).toEqual(expected);
   });
 
-  it("leaves to the operator what was not taken by hand", () => {
+  it("leftToTake returns the credits minus earlier manual returns", () => {
     const byHand = {
       id: "hand_1",
       kind: "operator",
@@ -158,7 +158,7 @@ describe("what came back of an order", () => {
     expect(leftToTake(order.credits, [refund, byHand])).toBe(70);
   });
 
-  it("merges nothing that is not the same", () => {
+  it("mergeReturns throws for different ids or kinds", () => {
     expect(() => mergeReturns(refund, { ...refund, id: "re_2" })).toThrow("re_2");
     expect(() => mergeReturns(refund, { ...dispute, id: "re_1" })).toThrow("dispute");
   });

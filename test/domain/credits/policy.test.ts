@@ -19,7 +19,7 @@ describe("a policy", () => {
     expect(definePolicy({ prices: { free: 0 }, rates: {}, activeMax: 1 }).prices).toEqual({ free: 0 });
   });
 
-  it("knows the names of its kinds: the compiler refuses others", () => {
+  it("does not compile with an unknown price or rate name", () => {
     const policy = definePolicy(numbers);
     expectTypeOf(policy.prices).toEqualTypeOf<Readonly<Record<"draft" | "print", Credits>>>();
     expectTypeOf<keyof typeof policy.rates>().toEqualTypeOf<"render">();

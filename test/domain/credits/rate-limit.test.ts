@@ -28,7 +28,7 @@ describe("the rate limit", () => {
     expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
   });
 
-  it("of an account has an error of its own", () => {
+  it("returns account_rate_limited for the limit of an account", () => {
     const limited = { kind: "rate_limited", limit: 200, retryAfterSeconds: 7 } as const;
     expect(accountRateLimited(limited)).toEqual({ ...limited, kind: "account_rate_limited" });
   });
@@ -129,7 +129,7 @@ describe("the rate limit", () => {
   const clockThatIsSetBack = (setBackMax: number) =>
     fc.array(fc.record({ wait: gap, setBack: fc.oneof(fc.constant(0), fc.nat(setBackMax)) }), { maxLength: 40 });
 
-  it("holds in real time while the clock is set back by less than one window in total", () => {
+  it("keeps the limit in real time if the clock is set back by less than a window", () => {
     return fc.assert(
       fc.property(limits, clockThatIsSetBack(1_499), (limit, steps) => {
         let real = start;

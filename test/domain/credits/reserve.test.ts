@@ -50,7 +50,7 @@ describe("a reservation of credits and a slot", () => {
     ]);
   });
 
-  it("leaves the slot when it has ended", () => {
+  it("release frees the slot", () => {
     return fc.assert(
       fc.property(fc.nat(1000), fc.nat(1000), fc.nat(9), (balance, cost, activeTasks) => {
         const before = { accountId: accountId(1), credits: credits(balance + cost), activeTasks };

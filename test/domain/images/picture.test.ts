@@ -53,7 +53,7 @@ it.each<[string, Picture, ResultBounds, string | undefined]>([
   expect(flawOf(one, bounds)).toBe(flaw);
 });
 
-it("figuresOf has only what was measured", () => {
+it("figuresOf drops native size and flatness", () => {
   const { seam, seamRatio, poleDeviation, horizon } = good;
   expect(figuresOf(good)).toEqual({ seam, seamRatio, poleDeviation, horizon });
 });

@@ -123,7 +123,7 @@ describe("the image of a finished task", () => {
     expect(retry(states.failed)._unsafeUnwrap()).toEqual(states.uploading);
   });
 
-  it("drops its count of failed attempts when it is kept", () => {
+  it("keep removes the count of failed attempts", () => {
     expect(keep(afterFailedAttempts(3))).toEqual(states.saved);
     expect(keepWithoutThumbnail(afterFailedAttempts(3))).toEqual(states["saved-no-thumb"]);
   });
@@ -134,11 +134,11 @@ describe("the image of a finished task", () => {
     expect(keepRetryAfterSeconds(afterFailedAttempts(0))).toBe(1);
   });
 
-  it("has all its attempts again when it waits for the storage, because the source works", () => {
+  it("waitForStorage resets the failed attempts to 0", () => {
     expect(waitForStorage(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.uploading);
   });
 
-  it("waits as long as it is old, at least 1 and at most 600 seconds, for the storage", () => {
+  it("storageRetryAfterSeconds grows with the age, from 1 to 600 seconds", () => {
     const ages = [-86_400, 0, 1, 3, 7, 511, 1023, Number.MAX_SAFE_INTEGER];
     expect(ages.map(storageRetryAfterSeconds)).toEqual([1, 1, 2, 4, 8, 512, 600, 600]);
   });

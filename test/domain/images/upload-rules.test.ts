@@ -84,7 +84,7 @@ describe("the type of an uploaded file", () => {
     ["image/jpeg", ["image/jpg", "image/pjpeg", "image/pjpg", "image/x-jpg", "image/x-citrix-jpeg", "image/jfif"]],
     ["image/png", ["image/x-png", "image/x-citrix-png"]],
     ["image/webp", ["image/x-webp"]],
-  ] as const)("%s may be declared under its other names, which no other type may", (type, names) => {
+  ] as const)("accepts the aliases of %s for %s only", (type, names) => {
     for (const declared of names) {
       expect(admitType(0, beginnings[type], declared)).toEqual(ok(type));
       const other = type === "image/png" ? "image/jpeg" : "image/png";

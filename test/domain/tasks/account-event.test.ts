@@ -31,7 +31,7 @@ import {
 } from "../../../domain/tasks/account-event.js";
 import { fail, restartAge, start, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 
-it("taskEventOf tells nothing about a failed task that stays failed", () => {
+it("taskEventOf returns undefined if the task was already failed", () => {
   expect(taskEventOf(aFailedTask(), aFailedTask(), noon)).toBeUndefined();
 });
 

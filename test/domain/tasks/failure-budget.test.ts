@@ -11,12 +11,12 @@ const max = failuresMax(RATE_LIMITS.write);
 const later = (minutes: number) => new Date(noon.getTime() + minutes * 60_000);
 
 describe("the failures that an account may have in a day", () => {
-  it("are 2,000 with 32 MB of texts, and more if a key may write more often", () => {
+  it("allows 2,000 failures and 32 MB of text per day, scaled with the write limit", () => {
     expect(max).toEqual({ count: 2_000, bytes: 32_768_000 });
     expect(failuresMax(panoramaPolicy({ writesPerMinute: 20 }).rates.write).count).toBe(4_000);
   });
 
-  it("are admitted below the maximum of both, and refused from there until midnight", () => {
+  it("refuses creations from either maximum on until midnight UTC", () => {
     const at = (count: number, bytes: number, now = noon) =>
       admitAfterFailures({ day: dayOf(noon), count, bytes }, RATE_LIMITS.write, now);
     const refusedAtNoon = err({ kind: "too_many_failures", retryAfterSeconds: 12 * 60 * 60 });
@@ -31,7 +31,7 @@ describe("the failures that an account may have in a day", () => {
     expect(admitAfterFailures(undefined, RATE_LIMITS.write, noon)).toEqual(ok(undefined));
   });
 
-  it("are the number and the bytes of those of one day, whatever came before", () => {
+  it("counts only today's failures and bytes", () => {
     const failure = fc.record({
       minutes: fc.nat(3 * 24 * 60),
       prompt: fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
@@ -51,7 +51,7 @@ describe("the failures that an account may have in a day", () => {
     );
   });
 
-  it("count the bytes of every text that a customer chooses", () => {
+  it("counts UTF-8 bytes of prompt, URLs, metadata and webhook URL", () => {
     const request = aCreationRequest({
       prompt: "ä lake",
       image_urls: ["https://a.example/1"],

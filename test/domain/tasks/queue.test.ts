@@ -51,7 +51,7 @@ describe("the queue of a provider", () => {
     ).toEqual([1, 1, Number.POSITIVE_INFINITY]);
   });
 
-  it("has the slots of all places together, and no number of them if one place has no limit", () => {
+  it("slotsOf sums the limits; undefined if one place is unlimited", () => {
     expect(slotsOf([aPlace(5, "a"), aPlace(2, "b")])).toBe(7);
     expect(slotsOf([aPlace(5, "a"), aPlace(undefined, "b")])).toBeUndefined();
   });
@@ -92,7 +92,7 @@ describe("the queue of a provider", () => {
     );
   });
 
-  it("leaves an account where it would be without the tasks that ended in the queue", () => {
+  it("turnsAfterEnd gives the turns as if the ended task had never waited", () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.constant({ kind: "open" as const }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant("end" as const), at: fc.nat() }) },
@@ -139,7 +139,7 @@ describe("the queue of a provider", () => {
     ...differences,
   });
 
-  it("knows no wait without knowledge about the provider", () => {
+  it("shortestWaitMilliseconds is 0 without data about the provider", () => {
     expect(shortestWaitMilliseconds(10_000, pace())).toBe(0);
     expect(shortestWaitMilliseconds(10_000, pace({ concurrencyMax: 1 }))).toBe(0);
     expect(shortestWaitMilliseconds(10_000, pace({ generationMilliseconds: 30_000 }))).toBe(0);
@@ -154,7 +154,7 @@ describe("the queue of a provider", () => {
     expect(shortestWaitMilliseconds(5, { ...slots, callsPerSecond: 0.01 })).toBe(500_000);
   });
 
-  it("never estimates more than the wait of a queue that is served without a break", () => {
+  it("shortestWaitMilliseconds never exceeds the wait in a simulated queue", () => {
     return fc.assert(
       fc.property(
         fc.nat(200),
@@ -183,7 +183,7 @@ describe("the queue of a provider", () => {
     expect(estimatedMilliseconds(5, pace({ generationMilliseconds: 30_000 }))).toBe(30_000);
   });
 
-  it("estimates between the shortest time and that of a queue whose slots have all just been taken", () => {
+  it("estimates between the best and the worst simulated wait", () => {
     return fc.assert(
       fc.property(
         fc.nat(200),

@@ -110,7 +110,7 @@ describe("startNextTasks", () => {
       );
     });
 
-    it("never lets a task wait while a place that can make it has a free slot, whatever is before it", () => {
+    it("starts every task whose place has a free slot, regardless of tasks ahead", () => {
       return fc.assert(
         fc.property(situation, ({ queue, next, places }) => {
           const { tasks, hasRoom } = startNextTasks(queue, next, places, next.length + 1);

@@ -48,7 +48,7 @@ describe("a filter of tasks", () => {
     expect(filterText({ status: "failed", metadata: {} })).toBe('{"status":"failed"}');
   });
 
-  it("has one text for one meaning, and none if every task matches", () => {
+  it("filterText is equal for equal filters, undefined for an empty one", () => {
     const filter: fc.Arbitrary<TaskFilter> = fc.record(
       {
         status: fc.constantFrom("processing", "failed"),

@@ -117,7 +117,7 @@ describe("a task", () => {
     expect(start(aQueuedTask({ turn: 7 }), "only")).toStrictEqual(started);
   });
 
-  it("is the same task with another submission after it has returned to the queue", () => {
+  it("requeue keeps the task and increments submissions", () => {
     const sent = start(aQueuedTask({ turn: 7 }), "only");
     expect(requeue(sent, 7)).toStrictEqual({ ...aQueuedTask({ turn: 7 }), submissions: 1 });
     expect(start(requeue(sent, 7), "only")).toStrictEqual({ ...sent, submissions: 1 });

@@ -93,7 +93,7 @@ describe("shareSlots", () => {
     return { due, slots };
   });
 
-  it("never gives more than there is, to anybody, however it is called", () => {
+  it("never exceeds the slots of process, lane, origin and account", () => {
     return fc.assert(
       fc.property(world, ({ due, slots }) => {
         const running: DueDelivery[] = [];
@@ -114,7 +114,7 @@ describe("shareSlots", () => {
     );
   });
 
-  it("gives a stranger with a working receiver a slot, while others take all that they can get", () => {
+  it("gives a new account a slot while other accounts fill theirs", () => {
     return fc.assert(
       // Each of the six accounts may come after those before it, and so take half of what is free then.
       fc.property(world, fc.integer({ min: 2 ** 6, max: 256 }), ({ due }, slots) => {

@@ -48,7 +48,7 @@ describe("a delivery", () => {
     });
   });
 
-  it("ends once, with a success or a refusal for good, whatever the attempts result in and whenever they are made", () => {
+  it("reaches delivered or failed exactly once for random attempts", () => {
     const results = fc.array(
       fc.tuple(fc.constantFrom(failure, success, gone), fc.integer({ min: 0, max: 100_000_000 })),
       { minLength: 1, maxLength: 60 },

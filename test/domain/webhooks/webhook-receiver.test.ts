@@ -61,7 +61,7 @@ describe("a receiver", () => {
     expect(receiverAfter(steady, success, aDayLater)).toEqual({ ...steady, nextAt: aDayLater });
   });
 
-  it("that is verified and refuses a webhook with a status stays as it is, and so after a success", () => {
+  it("a verified receiver stays steady after an error status and after a success", () => {
     expect(receiverAfter(steady, refusal, secondsAfter(noon, 1))).toBe(steady);
     expect(receiverAfter(steady, success, secondsAfter(noon, 1))).toBe(steady);
   });

@@ -38,7 +38,7 @@ it("checkProperty tries as many inputs as the options say, or else the suite", a
   expect([await runs({}), await runs({ runs: 5 })]).toEqual([3, 5]);
 });
 
-it("checkProperty shows what was thrown that is no Error", async () => {
+it("checkProperty prints thrown values that are not Errors", async () => {
   const property = fc.asyncProperty(fc.nat(), async () => {
     throw { kind: "not_found" };
   });

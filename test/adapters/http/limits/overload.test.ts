@@ -94,7 +94,7 @@ describe("Overload", () => {
     expect(overload.refuses("read", from("192.0.2.1"))).toBe(true);
   });
 
-  it("refuses all if the requests come from as many senders", () => {
+  it("refuses all senders when all hold the same share", () => {
     let now = 1_000;
     vi.spyOn(performance, "now").mockImplementation(() => now);
     const overload = new Overload(() => false, new Senders([]));

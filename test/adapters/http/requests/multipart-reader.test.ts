@@ -85,7 +85,7 @@ describe("a multipart body", () => {
     expect(whole(text).reason).toBe(reason);
   });
 
-  it("means the same in whichever chunks it arrives", () => {
+  it("gives the same parts for every chunking", () => {
     const token = fc.constantFrom(
       "\r\n",
       "\r",
@@ -124,7 +124,7 @@ describe("a multipart body", () => {
     );
   });
 
-  it("is told while it arrives", () => {
+  it("returns content before the part is complete", () => {
     const reader = new MultipartReader("boundary");
     reader.read(Buffer.from("--boundary\r\n\r\n"));
     const pieces = reader.read(Buffer.alloc(1000));

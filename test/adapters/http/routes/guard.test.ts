@@ -55,7 +55,7 @@ describe("rate limits", () => {
     await expectError(await service.create({ ...customer, key: second }), 429, "too_many_active_tasks");
   });
 
-  it("admit requests whose last one is the last use of the key, without a write of its own", async () => {
+  it("stores the last admitted use at flush, not per request", async () => {
     const limits = { ...NO_LIMITS, scopes: ["read"] as const };
     const { secret } = (await createApiKey(service)(customer.accountId, "reader", limits))._unsafeUnwrap();
     const lastUses = async () => (await service.keys.list(customer.accountId)).map(({ lastUsedAt }) => lastUsedAt);

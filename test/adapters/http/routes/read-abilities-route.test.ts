@@ -35,7 +35,7 @@ describe("what this installation can make", () => {
     [TEXT_ONLY, { images_min: 0, images_max: 0, prompt_characters_max: 4000 }],
     [ONE_IMAGE, { images_min: 0, images_max: 1, prompt_characters_max: 1200 }],
     [NEEDS_IMAGES, { images_min: 1, images_max: 3, prompt_characters_max: 4000 }],
-  ])("is told by GET /abilities and by x-panorama: %o", async (abilities, told) => {
+  ])("returns the abilities in GET /abilities and x-panorama: %o", async (abilities, told) => {
     service.provider.abilities = abilities;
     const response = await service.request("/abilities", customer);
     expect(response.status).toBe(200);

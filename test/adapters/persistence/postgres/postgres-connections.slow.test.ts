@@ -142,7 +142,7 @@ describe("PostgresConnections", () => {
       expect(connections.isOverloaded).toBe(false);
     });
 
-    it("learns what the server takes", async () => {
+    it("reports overload after it has measured a slow server", async () => {
       const connections = connect(1);
       const slow: PostgresStatement = { text: "select pg_sleep(0.03)", brief: false, first: true };
       const outcomes = Promise.allSettled(Array.from({ length: 300 }, () => connections.query(slow, [])));
@@ -267,7 +267,7 @@ describe("PostgresConnections", () => {
     }
   });
 
-  it("does not take its own pause for a silent server", async () => {
+  it("does not count its own event-loop pause as server silence", async () => {
     const connections = connect(1, { responseMilliseconds: 300 });
     await divide(connections, 1);
     const answer = divide(connections, 2);

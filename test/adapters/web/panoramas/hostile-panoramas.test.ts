@@ -20,7 +20,7 @@ afterAll(async () => {
 const ports = () => ({ ...service, operators: new SqlOperatorStore(service.database) });
 
 describe("a hundred hostile public panoramas", () => {
-  it("change nothing on the front page, and are hidden by one command", async () => {
+  it("leave the front page unchanged, and one gallery hide command hides all 100", async () => {
     const htmlOf = async (path: string) => (await fetch(service.url + path)).text();
     const page = async () => (await htmlOf("/")).replace(/\/signup\?prompt=[^>]+>/g, "");
     const eve = await service.person("eve", 10_000);

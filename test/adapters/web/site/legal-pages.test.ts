@@ -38,7 +38,7 @@ describe("the operator's pages", () => {
     return reply === undefined ? "" : String(reply.body);
   };
 
-  it("are those that exist, and the footer names them", async () => {
+  it("serves existing files and links them in the footer", async () => {
     const legal = await read({
       "privacy.md": "# Your data\n\nWe keep *little*.",
       "contact.md": "[Write](mailto:a@b.example)",

@@ -26,7 +26,7 @@ describe("isModerated", () => {
     "unsafe content",
     "The content was flagged by the safety checker.",
     "The prompt was flagged as potentially harmful",
-  ])("%s", (text) => {
+  ])("is true for: %s", (text) => {
     expect(isModerated(text)).toBe(true);
     expect(isModerated({ error: [{ message: text }] })).toBe(true);
   });
@@ -47,7 +47,7 @@ describe("isModerated", () => {
     "error code E0051",
     "insufficient quota: contact sales about your policy",
     "",
-  ])("not: %s", (text) => {
+  ])("is false for: %s", (text) => {
     expect(isModerated(text)).toBe(false);
   });
 

@@ -198,7 +198,7 @@ describe("endpoints that are not a preset", () => {
     await made(0);
   });
 
-  it("get nothing that turns out to be too much when their schemas are read", async () => {
+  it("refuses a request that exceeds the schema once it is read", async () => {
     await started({ model: "fal-ai/qwen-image-2/pro/edit" });
     const request = aCreationRequest({ prompt: "a lake", image_urls: PICTURES });
     const order = { taskId: taskId(1), request };
