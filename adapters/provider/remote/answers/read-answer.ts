@@ -25,6 +25,19 @@ export const parseBody = <T>(schema: z.ZodType<T>, what: string, body: unknown):
   return parsed.success ? ok(parsed.data) : err(unavailable(`the answer is not ${what}`));
 };
 
+/** The body of a 2xx answer as `schema` reads it. */
+export const bodyIn = <T>(
+  answer: Result<Answer, ProviderUnavailable>,
+  schema: z.ZodType<T>,
+  what: string,
+): Result<T, ProviderUnavailable> => answer.andThen(jsonOf).andThen((body) => parseBody(schema, what, body));
+
+/** What identifies the generation in the answer to a creation. Without it, one may have been started all the same. */
+export const createdIn = <T>(schema: z.ZodType<T>, what: string, body: unknown): Result<T, SubmissionFailure> => {
+  const { data } = schema.safeParse(body);
+  return data === undefined ? err({ kind: "unknown", reason: `the answer has no ${what}` }) : ok(data);
+};
+
 /** Explains the status to the operator. Never quotes the provider's text, which may repeat prompts and keys. */
 export const meaningOf = (answer: Answer): string =>
   `status ${answer.status}${MEANINGS[isOutOfCredit(answer) ? 402 : answer.status] ?? ""}`;

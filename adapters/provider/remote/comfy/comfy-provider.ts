@@ -9,6 +9,8 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../sound-reference.js";
 import {
+  bodyIn,
+  createdIn,
   failedAs,
   isKeyRejected,
   isModerated,
@@ -177,10 +179,7 @@ export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => 
     mayHaveStarted,
     misunderstood: (refusal) => problemOf(refusal, nodes),
 
-    upstreamTaskIdOf(body) {
-      const { data } = createdSchema.safeParse(body);
-      return data === undefined ? err({ kind: "unknown", reason: "the answer has no job id" }) : ok(data.id);
-    },
+    upstreamTaskIdOf: (body) => createdIn(createdSchema, "job id", body).map(({ id }) => id),
 
     pollPath: jobPath,
     reportOf: (body) => parseBody(jobSchema, "a job", body).map((job) => reportOfJob(job, nodes, baseUrl)),
@@ -270,7 +269,4 @@ const cancel = async (
 };
 
 const statusOf = async (jobId: string, read: Read): Promise<Result<string, ProviderUnavailable>> =>
-  (await read(jobPath(jobId)))
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(jobSchema, "a job", body))
-    .map(({ status }) => status);
+  bodyIn(await read(jobPath(jobId)), jobSchema, "a job").map(({ status }) => status);

@@ -10,9 +10,10 @@ import type {
 import type { TaskId } from "../../../../domain/ids.js";
 import { unavailable } from "../../sound-reference.js";
 import {
+  bodyIn,
+  createdIn,
   failedAs,
   isKeyRejected,
-  jsonOf,
   meaningOf,
   nonEmpty,
   parseBody,
@@ -87,10 +88,7 @@ export const comfyui = ({ baseUrl, workflow }: ComfyuiSettings): Dialect => {
 
     creation: (order, context) => ({ path: "/prompt", body: () => inputOf(nodes, order, context) }),
 
-    upstreamTaskIdOf(body) {
-      const { data } = createdSchema.safeParse(body);
-      return data === undefined ? err({ kind: "unknown", reason: "the answer has no prompt id" }) : ok(data.prompt_id);
-    },
+    upstreamTaskIdOf: (body) => createdIn(createdSchema, "prompt id", body).map(({ prompt_id }) => prompt_id),
 
     pollPath: historyPath,
 
@@ -191,7 +189,7 @@ const serverName = (baseUrl: string): string => {
 const historyPath = (promptId: string): string => `/history/${encodeURIComponent(promptId)}`;
 
 const historyOf = async (promptId: string, read: Read) =>
-  (await read(historyPath(promptId))).andThen(jsonOf).andThen((body) => parseBody(historySchema, "a history", body));
+  bodyIn(await read(historyPath(promptId)), historySchema, "a history");
 
 /** The ids of the prompts that wait or run. */
 export const queueOf = async (read: Read): Promise<Result<string[], ProviderUnavailable>> =>
@@ -199,8 +197,7 @@ export const queueOf = async (read: Read): Promise<Result<string[], ProviderUnav
     [...queue_running, ...queue_pending].map(([, id]) => id),
   );
 
-const queueIn = async (read: Read) =>
-  (await read("/queue")).andThen(jsonOf).andThen((body) => parseBody(queueSchema, "a queue", body));
+const queueIn = async (read: Read) => bodyIn(await read("/queue"), queueSchema, "a queue");
 
 /** A prompt id is a UUID; our task ids are none. */
 export const promptIdOf = (taskId: TaskId): string => uuidOf(taskId);
@@ -257,7 +254,7 @@ const checkClass = async (
     const asks = `${baseUrl} asks for a login (status ${answer.value.status}), and ComfyUI has none`;
     return err(misconfigured(`COMFYUI_BASE_URL: ${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`));
   }
-  const classes = answer.andThen(jsonOf).andThen((body) => parseBody(classesSchema, "a list of nodes", body));
+  const classes = bodyIn(answer, classesSchema, "a list of nodes");
   if (classes.isErr()) return err(unchecked(classes.error.reason));
   const known = classes.value[name];
   if (known === undefined) return err(misconfigured(`COMFYUI_WORKFLOW: ${baseUrl} has no node ${name}; install it`));

@@ -8,7 +8,7 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import { admitAbilities } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../sound-reference.js";
-import { failedAs, jsonOf, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import { bodyIn, failedAs, jsonOf, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import type { Answer } from "../calls/upstream-http.js";
 import {
   type CancelCalls,
@@ -233,7 +233,7 @@ const CANNOT_CANCEL = new Set([400, 404]);
 type QueueStatus = z.infer<typeof statusSchema>;
 
 const queueStatusOf = (answer: Result<Answer, ProviderUnavailable>): Result<QueueStatus, ProviderUnavailable> =>
-  answer.andThen(jsonOf).andThen((body) => parseBody(statusSchema, "a status", body));
+  bodyIn(answer, statusSchema, "a status");
 
 /** A canceled request is `COMPLETED` as well. It is not billed. */
 const cancellationOf = ({ status, error_type }: QueueStatus): Cancellation =>

@@ -1,4 +1,4 @@
-import { err, ok, Result } from "neverthrow";
+import { err, Result } from "neverthrow";
 import * as z from "zod";
 import {
   CUSTOMERS_CAUSES,
@@ -8,7 +8,7 @@ import {
 import type { TaskId } from "../../../../domain/ids.js";
 import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
-import { failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import { createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import {
   type CreationContext,
   checkedJson,
@@ -104,10 +104,7 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
 
     causeOf: ({ body }) => refusalSchema.safeParse(body).data?.cause,
 
-    upstreamTaskIdOf(body) {
-      const { data } = generationSchema.pick({ id: true }).safeParse(body);
-      return data === undefined ? err({ kind: "unknown", reason: "the answer has no id" }) : ok(data.id);
-    },
+    upstreamTaskIdOf: (body) => createdIn(generationSchema.pick({ id: true }), "id", body).map(({ id }) => id),
 
     pollPath: pathOf,
     reportOf: (body) => reportOf(body, baseUrl),

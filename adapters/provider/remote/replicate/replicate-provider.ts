@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import * as z from "zod";
 import type {
   Cancellation,
@@ -8,7 +8,7 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { type Abilities, ALL_ABILITIES, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
-import { failedAs, jsonOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import { bodyIn, createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import type { Answer } from "../calls/upstream-http.js";
 import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
@@ -93,10 +93,7 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
       body: () => predictionOf(model, order, context),
     }),
 
-    upstreamTaskIdOf(body) {
-      const { data } = createdSchema.safeParse(body);
-      return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
-    },
+    upstreamTaskIdOf: (body) => createdIn(createdSchema, "task id", body).map(({ id }) => id),
 
     pollPath: predictionPath,
     reportOf,
@@ -183,10 +180,7 @@ const predictionsSince = (since: Date): TaskList => ({
 });
 
 const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
-  answer
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(predictionSchema, "a prediction", body))
-    .map(({ status }) => status);
+  bodyIn(answer, predictionSchema, "a prediction").map(({ status }) => status);
 
 /** `aborted` is the only end before the start. A poll finds any other end. */
 const cancellationOf = (status: string): Cancellation => (status === "aborted" ? "canceled" : "too_late");

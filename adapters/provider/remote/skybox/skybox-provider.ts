@@ -7,7 +7,7 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../sound-reference.js";
-import { failedAs, jsonOf, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import { bodyIn, createdIn, failedAs, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import type { Answer } from "../calls/upstream-http.js";
 import {
   type CancelCalls,
@@ -182,8 +182,7 @@ const inputOf = async (
 
 const createdIdIn = (body: unknown): Result<string, SubmissionFailure> => {
   if (errorSchema.safeParse(body).success) return err({ kind: "refused", reason: "the answer is an error" });
-  const { data } = createdSchema.safeParse(body);
-  return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
+  return createdIn(createdSchema, "task id", body).map(({ id }) => id);
 };
 
 const generationPath = (upstreamTaskId: string): string => `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`;
@@ -226,10 +225,7 @@ const cancel = async (
 };
 
 const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
-  answer
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(polledSchema, "a generation", body))
-    .map(({ status }) => status);
+  bodyIn(answer, polledSchema, "a generation").map(({ status }) => status);
 
 /** The provider's `offset` is the number of a page. */
 const pathOfPage = (page: number): string => `/imagine/myRequests?order=DESC&limit=${PAGE_SIZE}&offset=${page}`;

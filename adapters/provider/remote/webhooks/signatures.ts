@@ -4,7 +4,7 @@ import type * as z from "zod";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../sound-reference.js";
-import { jsonOf, parseBody } from "../answers/read-answer.js";
+import { bodyIn } from "../answers/read-answer.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";
 
 /** Compares in constant time, so that the time does not tell where two secrets of the same length differ. */
@@ -70,9 +70,7 @@ export class PublishedKeys<Key> {
     const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
     const { headers } = this.source;
     const called = await this.http.call({ method: "GET", url, headers, signal });
-    return called
-      .mapErr(({ reason }) => unavailable(reason))
-      .andThen(jsonOf)
-      .andThen((body) => parseBody(this.schema, "a set of keys", body));
+    const answer = called.mapErr(({ reason }) => unavailable(reason));
+    return bodyIn(answer, this.schema, "a set of keys");
   }
 }

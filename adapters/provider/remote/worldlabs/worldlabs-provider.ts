@@ -9,7 +9,7 @@ import type {
 import type { TaskId } from "../../../../domain/ids.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../sound-reference.js";
-import { failedAs, jsonOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import { bodyIn, createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import type { Answer } from "../calls/upstream-http.js";
 import {
   type CreationContext,
@@ -102,11 +102,8 @@ export const worldlabs = ({ apiKey, baseUrl, model }: WorldlabsSettings): Dialec
   // No `causeOf`: 400 stands for an invalid request, refused content and a picture that cannot be fetched alike.
   misunderstood: problemOf,
 
-  upstreamTaskIdOf(body): Result<string, SubmissionFailure> {
-    const { data } = createdSchema.safeParse(body);
-    if (data === undefined) return err({ kind: "unknown", reason: "the answer has no operation id" });
-    return ok(`operations/${encodeURIComponent(data.operation_id)}`);
-  },
+  upstreamTaskIdOf: (body) =>
+    createdIn(createdSchema, "operation id", body).map((id) => `operations/${encodeURIComponent(id.operation_id)}`),
 
   pollPath,
   reportOf: (body, upstreamTaskId) =>
@@ -185,7 +182,7 @@ const discardPath = async (
   if (isWorld(upstreamTaskId)) return ok(pollPath(upstreamTaskId));
   const answer = await read(pollPath(upstreamTaskId));
   if (answer.isOk() && answer.value.status === 404) return ok(undefined);
-  const operation = answer.andThen(jsonOf).andThen((body) => parseBody(operationSchema, "an operation", body));
+  const operation = bodyIn(answer, operationSchema, "an operation");
   return operation.map(({ response, metadata }) => {
     const id = response?.world_id ?? metadata?.world_id;
     return id ? pollPath(worldIdOf(id)) : undefined;
@@ -199,9 +196,11 @@ const discardPath = async (
  */
 const find = async (taskId: TaskId, read: Read): Promise<Result<string | undefined, ProviderUnavailable>> => {
   const tag = tagOf(taskId);
-  const listed = (await read(`${ROOT}/worlds:list`, { tags: [tag], page_size: 100 }))
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(listSchema, "a list of worlds", body));
+  const listed = bodyIn(
+    await read(`${ROOT}/worlds:list`, { tags: [tag], page_size: 100 }),
+    listSchema,
+    "a list of worlds",
+  );
   return listed.andThen(({ worlds, next_page_token }) => {
     const world = worlds.find(({ tags }) => tags?.includes(tag));
     if (world !== undefined) return ok(worldIdOf(world.world_id));
