@@ -101,7 +101,7 @@ export const generationProviderContract = (
       expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
     });
 
-    it("says canceled only of a generation that has stopped, and that never gets an image afterwards", async () => {
+    it("reports canceled only for a stopped generation, which never gets an image later", async () => {
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
       const other = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();

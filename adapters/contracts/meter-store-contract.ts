@@ -172,7 +172,7 @@ export const describeMeterStore = (
       expect(await read()).toMatchObject({ credits: 0, open: [] });
     });
 
-    it("tells the time of its clock, and a new id in each call", async () => {
+    it("returns the time of its clock, and a new id in each call", async () => {
       expect((await read()).now).toEqual(clock.now());
       await clock.advance(1500);
       const records = await Promise.all(Array.from({ length: 50 }, () => read()));

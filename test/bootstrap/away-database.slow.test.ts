@@ -22,7 +22,7 @@ describe("the service while its PostgreSQL is away", () => {
     await server.remove();
   });
 
-  it("says so with a body and Retry-After, in few log lines, and goes on afterwards", async () => {
+  it("answers with a body and Retry-After, writes few log lines, and continues afterwards", async () => {
     await server.stop();
     const startedAt = performance.now();
     const headers = { authorization: `Bearer ${key}` };

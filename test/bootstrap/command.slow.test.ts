@@ -199,7 +199,7 @@ describe("the panorama command while the service runs", () => {
     }
   });
 
-  it("says in one line what is wrong, with an exit status for each kind", async () => {
+  it("prints one line per error, with an exit status per kind", async () => {
     const account = await createAccount("eve@example.com");
     const refusals: [code: keyof typeof EXIT_STATUS, command: string[], line: string][] = [
       [

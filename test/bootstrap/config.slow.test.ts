@@ -220,7 +220,7 @@ describe("readConfig", () => {
       { PROVIDER: "fal", FAL_REFERENCES: "canvas" },
       "FAL_REFERENCES=canvas needs a model with a mask, and FAL_MODEL=seedream-4.5 has none; set separate.",
     ],
-  ])("says what to set instead of %o", (environment, sentence) => {
+  ])("names the variable to set instead of %o", (environment, sentence) => {
     const message = readConfig({ FAL_API_KEY: "id:secret", ...environment })._unsafeUnwrapErr();
     expect(message).toBe(`Bad configuration: ${sentence}`);
   });

@@ -494,7 +494,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
     silent.end();
   });
 
-  it("says the lowest version of Node.js that package.json allows", async () => {
+  it("names the minimum version of Node.js from package.json", async () => {
     const { engines } = JSON.parse(await readFile("package.json", "utf8")) as { engines: { node: string } };
     const [major = 0, minor = 0] = engines.node.replace(">=", "").split(".").map(Number);
     const { message } = examineWithout("", { ...HEALTHY_MACHINE, nodeVersion: `${major}.${minor - 1}.0` })[1] ?? {};

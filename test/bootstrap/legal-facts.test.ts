@@ -25,7 +25,7 @@ describe("the templates of terms, privacy and contact", () => {
     expect(refused).toContain("terms.md has {{operator}}. Replace it.");
   });
 
-  it("say what this installation does, once they are complete", async () => {
+  it("describe this installation once they are complete", async () => {
     const folder = await scratchFolder();
     await cp(TEMPLATES, folder, { recursive: true });
     for (const file of ["terms.md", "privacy.md", "contact.md"]) {

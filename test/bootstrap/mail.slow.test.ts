@@ -63,7 +63,7 @@ describe("the service with a mail server", () => {
     expect(await followAndLogIn(installation, reset, email)).toBe(303);
   });
 
-  it("tells the operator once of an order that waits for its payment", async () => {
+  it("notifies the operator once about an order that waits for its payment", async () => {
     const email = "cem@example.com";
     await post(installation, "/signup", { email });
     const invitation = () => server.received.find(({ to }) => to.includes(email))?.text;

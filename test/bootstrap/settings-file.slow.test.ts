@@ -72,7 +72,7 @@ describe("a service with a settings file", () => {
     expect(await credits.json()).toMatchObject({ remaining_credits: 990, reserved_credits: 10 });
   });
 
-  it("tells its prices to the MCP server, which compares them with max_credits", async () => {
+  it("gives its prices to the MCP server, which compares them with max_credits", async () => {
     const session = await McpSession.over(
       new StdioClientTransport({
         command: process.execPath,

@@ -42,7 +42,7 @@ describe.concurrent.each([
     await installation.remove();
   });
 
-  it("is answered if it is charged, whatever the client sends behind it", async () => {
+  it("is answered if it is charged, for any bytes behind it", async () => {
     const rows = packetsAroundCreation(JSON_BODY);
     const keys = secretsOf(await accountsWithKeys(database, rows.length, CREDITS));
     for (const [n, { name, of }] of rows.entries()) {

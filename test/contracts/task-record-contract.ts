@@ -100,7 +100,7 @@ export const describeTaskRecords = (
       expect(await stores.operators.record(taskId(404))).toBeUndefined();
     });
 
-    it("tells who has deleted a task, and when", async () => {
+    it("returns who deleted a task, and when", async () => {
       const { id } = await kept();
       const by = deletedByKey(apiKeyId(1));
       (await stores.tasks.delete(id, owner, end, by))._unsafeUnwrap();
@@ -137,7 +137,7 @@ export const describeTaskRecords = (
       expect(await found({ until: secondsAfter(noon, 60) })).toEqual([taskId(1)]);
     });
 
-    it("hides a public task from others until it is shown again, whatever its owner does", async () => {
+    it("hides a public task from others until it is shown again, despite changes by its owner", async () => {
       const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
       const hidden = { at: end, reason: "Shows a private person", by: "ann" };
       const told = async () => (await stores.tasks.find(task.id, owner))?.hiddenReason;
@@ -173,7 +173,7 @@ export const describeTaskRecords = (
       expect(found).toMatchObject({ state: "generated", hiddenReason: "why", request: { visibility: "private" } });
     });
 
-    it("knows the images and temporary URLs of hidden tasks", async () => {
+    it("returns true for images and temporary URLs of hidden tasks", async () => {
       const task = await kept();
       const name = anImageName(1);
       const asked = async () =>

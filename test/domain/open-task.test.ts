@@ -117,7 +117,7 @@ describe("openTask", () => {
     expect(fail(task, "refused", noon).apiKeyId).toBe(apiKeyId(7));
   });
 
-  it("says when the task takes the balance below the account's threshold", () => {
+  it("returns lowBalance when the task crosses the account's threshold", () => {
     const lowBalance = (balance: number) => {
       const account = { ...standing(balance, 0), lowBalanceThreshold: credits(10) };
       const opened = openATask(account, draft(), noon)._unsafeUnwrap();

@@ -111,7 +111,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     expect(await spend(7, { at: first })).toMatchObject(err({ kind: "budget_spent", window: "month", left: 0 }));
   });
 
-  it("gives the credits back once, however often the refund is tried at the same time", async () => {
+  it("gives the credits back once when refunds run concurrently", async () => {
     const opened = unwrap(await spend(1)).task as SubmittingTask;
     const refund = fail(opened, "refused", noon);
     await Promise.all(Array.from({ length: 10 }, () => tasks.move(opened, refund, undefined)));

@@ -85,7 +85,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
     return found;
   };
 
-  it("searchPublic has the tasks of listPublic that the words find, in pages, whatever has happened to them", async () => {
+  it("searchPublic equals listPublic filtered by words, in pages, for random histories", async () => {
     let n = 0;
     await checkProperty(
       fc.asyncProperty(

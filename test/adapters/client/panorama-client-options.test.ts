@@ -128,7 +128,7 @@ describe("the calls of PanoramaClient", () => {
     expect((await failureOf(on.client.create(aRequest()))).name).toBe("RateLimitError");
   });
 
-  it("tell the message of a code that only a newer service has", async () => {
+  it("keep the message of an unknown error code", async () => {
     const body = '{"error":{"code":"payment_required","message":"Pay first.","param":7}}';
     on.service.failNext("GET", "/credits", { kind: "answer", status: 418, body });
     expect(await failureOf(on.client.credits())).toMatchObject({

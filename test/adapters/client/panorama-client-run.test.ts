@@ -43,7 +43,7 @@ describe("PanoramaClient.run", () => {
     expect([id, on.service.tasks.length, on.service.remainingCredits]).toEqual(["task-1", 1, 96]);
   });
 
-  it("says that it was accepted if the wait for it fails", async () => {
+  it("rejects with mayHaveBeenAccepted if the wait fails", async () => {
     const gone: Fault = { kind: "answer", status: 401, body: '{"error":{"code":"invalid_api_key","message":"gone"}}' };
     on.service.failNext("GET", "/panoramas/task-1", gone, gone);
     const error = await failureOf(on.client.run(aRequest(), { idempotencyKey: "order-17" }));
@@ -52,7 +52,7 @@ describe("PanoramaClient.run", () => {
     expect(on.service.remainingCredits).toBe(96);
   });
 
-  it("says at the timeout which task goes on", async () => {
+  it("rejects at the timeout with the id of the running task", async () => {
     on.service.readsWhileProcessing = 1000;
     const error = await failureOf(on.client.run(aRequest(), { timeout: 20_000, onProgress: () => {} }));
     expect(error).toMatchObject({

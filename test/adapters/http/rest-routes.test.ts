@@ -288,7 +288,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     reading.close();
   });
 
-  it("says where the viewer is if the embedder has one, in tasks and in the OpenAPI description", async () => {
+  it("shows the embedder's viewer URL in tasks and in the OpenAPI description", async () => {
     const another = await service.customer();
     const id = await service.created(another);
     await service.settle();

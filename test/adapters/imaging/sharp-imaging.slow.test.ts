@@ -70,7 +70,7 @@ describe("SharpImaging.panorama", () => {
     );
   }
 
-  it("says in the XMP that no model was trained for a picture that was made by rules", async () => {
+  it("writes the source type algorithmicMedia into the XMP of a picture made by rules", async () => {
     const made = await imaging.panorama(await plain(small).png().toBuffer(), target, "algorithmicMedia");
     expect(await xmpValue(made._unsafeUnwrap().bytes, "Iptc4xmpExt:DigitalSourceType")).toBe(
       "http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia",

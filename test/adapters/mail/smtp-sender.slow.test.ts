@@ -75,7 +75,7 @@ describe("SmtpSender", () => {
     expect(server.received).toEqual([]);
   });
 
-  it("has one recipient whatever the address contains", async () => {
+  it("sends to one recipient for any characters in the address", async () => {
     const server = await aServer();
     const sender = aSender(`smtp://127.0.0.1:${server.port}`);
     const addresses = ["eve,ann@example.com", "eve;ann@example.com", '"eve",ann@example.com', "a<b>c@example.com"];
@@ -87,7 +87,7 @@ describe("SmtpSender", () => {
     }
   });
 
-  it("says whether another attempt can help", async () => {
+  it("reports if another attempt can succeed", async () => {
     const server = await aServer();
     server.refusals = [451, 550];
     const sender = aSender(`smtp://127.0.0.1:${server.port}`);

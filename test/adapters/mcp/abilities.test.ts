@@ -61,7 +61,7 @@ describe("the MCP tools of a service", () => {
       4000,
       /This installation takes no reference images\./,
     ],
-  ])("say what it can make: %o", async (abilities, fromText, fromImages, counts, maxLength, instructions) => {
+  ])("describe its abilities: %o", async (abilities, fromText, fromImages, counts, maxLength, instructions) => {
     const session = await started(abilities);
     const { tools } = await session.client.listTools();
     expect(tools).toHaveLength(5);
@@ -76,7 +76,7 @@ describe("the MCP tools of a service", () => {
     await session.client.close();
   });
 
-  it("say in an answer to an upload how many of the URLs can be used", async () => {
+  it("answer an upload with the number of usable URLs", async () => {
     const next = async (abilities: Abilities) => {
       const session = await started(abilities);
       const images = [base64(pngBytes(100)), base64(pngBytes(200))];

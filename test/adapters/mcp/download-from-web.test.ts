@@ -102,7 +102,7 @@ describe("downloadFromWeb", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("reads no more than the maximum of an endless answer, whatever its header says", async () => {
+  it("stops reading an endless answer at the maximum, for any Content-Length", async () => {
     let sent = 0;
     listener = (_, response) => {
       const write = () => {
@@ -127,7 +127,7 @@ describe("downloadFromWeb", () => {
     expect(await reason(url, stop.signal)).toBe("cannot be downloaded in time.");
   });
 
-  it("says that the host has answered something else, or has closed the connection", async () => {
+  it("reports an unexpected answer, or a closed connection", async () => {
     listener = (_, response) => response.writeHead(404).end();
     expect(await reason(url)).toBe("cannot be downloaded: its host answered 404.");
     listener = (request) => request.socket.destroy();

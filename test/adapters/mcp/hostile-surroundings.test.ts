@@ -79,7 +79,7 @@ describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
     expect((await on.session.call("get_credit_balance")).isError).toBeFalsy();
   });
 
-  it("answers within 45 seconds, and follows no redirect, whatever the service answers", async () => {
+  it("answers within 45 seconds and follows no redirect, for hostile answers of the service", async () => {
     const html: Fault = { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
     const location = "http://169.254.169.254/latest/meta-data";
     const redirect: Fault = { kind: "answer", status: 302, headers: { location }, body: "" };
@@ -134,7 +134,7 @@ describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
 describe("upload_reference_images", () => {
   const on = setUpMcp();
 
-  it("reads nothing outside of the allowed folders, whatever the path is", async () => {
+  it("reads nothing outside of the allowed folders, for hostile paths", async () => {
     const allowed = join(on.folder, "allowed");
     const secret = join(on.folder, "secret");
     await mkdir(secret);

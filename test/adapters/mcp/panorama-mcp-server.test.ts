@@ -88,7 +88,7 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
       expect(failed.structuredContent).toMatchObject({ status: "failed", error: { code: "generation_failed" } });
     });
 
-    it("say where a task stands in the queue, and how long it still takes", async () => {
+    it("return the place in the queue and the remaining time of a task", async () => {
       await on.session.call("generate_panorama_from_text", aHarbour);
       const known = {
         id: "task-1",

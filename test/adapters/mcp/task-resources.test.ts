@@ -31,7 +31,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     expect(on.post()).toHaveLength(2); // reading is free
   });
 
-  it("say of a failed panorama what to do", async () => {
+  it("contain an instruction for a failed panorama", async () => {
     await on.session.call("generate_panorama_from_text", { ...aHarbour, prompt: "a storm test:fail" });
     await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
     expect(await read("panorama://task/task-1")).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     await expect(on.session.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
 
-  it("say with a wrong key what to ask the person", async () => {
+  it("contain a question for the person if the key is wrong", async () => {
     const wrong = await on.sessionWith("sk-wrongwrongwrongwrongwrongwrongwrongwrongwro");
     await expect(wrong.client.readResource({ uri: "panorama://recent" })).rejects.toThrow(
       /Ask the person to create a valid key/,

@@ -82,7 +82,7 @@ describe("UnconfirmedCreations", () => {
     expect(creations.begin("a harbour")).toEqual(begun("key-4"));
   });
 
-  it("hands every key to one call at a time, and continues what an ended process left, whatever happens", () => {
+  it("gives each key to one call at a time and continues creations of ended processes, in random runs", () => {
     const slot = fc.nat(2);
     const command = fc.oneof(
       {

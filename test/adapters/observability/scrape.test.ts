@@ -61,7 +61,7 @@ describe("GET /metrics", () => {
     ]);
   });
 
-  it("asks the database once in ten seconds, however many scrape at the same time", async () => {
+  it("queries the database at most once in ten seconds for concurrent scrapes", async () => {
     const { clock, samples, reads } = aScrape();
     await Promise.all([samples(/x/), samples(/x/)]);
     await clock.advance(10_000);
@@ -84,7 +84,7 @@ describe("GET /metrics", () => {
     ]);
   });
 
-  it("says that the database does not answer, and shows no old number of unfinished work", async () => {
+  it("shows panorama_database_up 0 and omits the numbers of unfinished work", async () => {
     const { clock, samples, errors, answerWith } = aScrape();
     await samples(/x/);
     await clock.advance(10_001);

@@ -73,7 +73,7 @@ describe("the service with StripePayments", () => {
     expect(answer.status).toBe(200);
   };
 
-  it("takes credits back exactly once, whatever arrives first, and compares with Stripe", async () => {
+  it("takes credits back exactly once for webhooks in any order, and reconciles with Stripe", async () => {
     const ben = await service.person("ben", 1);
     const created = Math.floor(Date.now() / 1000);
     const order = aPendingOrder({ id: orderId(77), accountId: ben.id, checkout: anOrderCheckout() });

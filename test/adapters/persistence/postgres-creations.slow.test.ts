@@ -135,7 +135,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     expect(await standing()).toEqual({ accountId: owner, credits: 99, activeTasks: 1 });
   });
 
-  it("waits for the lock of the account with one connection only, however many creations and refunds come", async () => {
+  it("uses one connection to wait for the lock of an account", async () => {
     const tasks = [1, 2].map((n) => aSubmittingTask({ id: taskId(n), accountId: owner }));
     for (const { id } of tasks) await opened(Number(id.slice(-12)));
     let writes: Promise<unknown>[] = [];

@@ -93,7 +93,7 @@ describe("a chain of two providers", () => {
     expect(await world.tasks.find(task.id, task.accountId)).toMatchObject({ state: "failed", reason: "refused" });
   });
 
-  it("never runs more tasks at a provider than its limit allows, whoever refuses, is busy, down or ends", async () => {
+  it("never exceeds the limit of a provider under random refusals, pauses and outages", async () => {
     const event = fc.oneof(
       fc.record({ kind: fc.constant("create" as const), n: fc.nat(2) }),
       fc.record({ kind: fc.constantFrom("start" as const, "settle" as const) }),

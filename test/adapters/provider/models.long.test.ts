@@ -120,7 +120,7 @@ describe.each(MODELS)("$name", (model) => {
 
   // The smallest and the largest: test/adapters/imaging/sharp-imaging.slow.test.ts makes every size of any other.
   it.each(["1k", "4k"] as const)(
-    "gives a panorama of exactly %s, whatever its own size, which is told",
+    "returns exactly %s for any native size, and reports the native size",
     async (resolution) => {
       const { provider, fake, world, instance, request, close } = await set(model);
       try {

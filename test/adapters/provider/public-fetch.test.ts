@@ -60,7 +60,7 @@ describe("PublicFetch", () => {
     expect(fetched.contentType).toBe("image/png");
   });
 
-  it("says at every host, also after a redirect, who fetches", async () => {
+  it("sends the User-Agent to every host, also after a redirect", async () => {
     const said: unknown[] = [];
     const origin = await aServer((request, response) => {
       said.push(request.headers["user-agent"]);
@@ -142,7 +142,7 @@ describe("PublicFetch", () => {
     expect(requests).toBe(expected);
   });
 
-  it("says what is wrong, and does not tell an internal name from one that does not exist", async () => {
+  it("reports the error, with the same text for internal and unknown names", async () => {
     const origin = await aServer((request, response) => {
       if (request.url === "/large") response.end(Buffer.alloc(2 * 1024 * 1024));
       else if (request.url === "/around") response.writeHead(302, { location: "/around" }).end();

@@ -309,7 +309,7 @@ describe("GcsObjectStorage.urlOf", () => {
 });
 
 describe("GcsObjectStorage.has", () => {
-  it("says whether there is an object, and nothing if the answer is not from Cloud Storage", async () => {
+  it("returns true or false, and an error if the answer is not from Cloud Storage", async () => {
     expect(await storage.has(NAME)).toEqual(ok(false));
     given(NAME);
     expect(await storage.has(NAME)).toEqual(ok(true));

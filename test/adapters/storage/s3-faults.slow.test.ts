@@ -100,7 +100,7 @@ describe("S3ObjectStorage.put with a faulty bucket", () => {
     expect(await reasonOf(storage.put(NAME, BYTES, "image/png"))).toBe("S3 has stored other bytes than it was sent");
   });
 
-  it("deletes no object, whatever the fault", async () => {
+  it("deletes no object under any fault", async () => {
     const storage = await checked();
     for (const fault of ["html", "wrong-checksum", "damage", "cut-after", 500] as const) {
       on.s3.faults = [fault];

@@ -52,7 +52,7 @@ describe("S3ObjectStorage in a real server", () => {
     expect(await storage.has(NAME)).toEqual(ok(false));
   });
 
-  it("says what is wrong with the bucket or the access key", async () => {
+  it("reports the fault of the bucket or the access key", async () => {
     const { endpoint, region, credentials } = server;
     const bucket = await server.createBucket();
     const missing = s3ObjectStorage({ bucket: "no-such-bucket-of-ours", region, endpoint, credentials });

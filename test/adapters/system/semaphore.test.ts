@@ -33,7 +33,7 @@ describe("Semaphore", () => {
     expect(await semaphore.run(async () => "free again")).toBe("free again");
   });
 
-  it("lets the owners of what waits take turns, however much one of them has", async () => {
+  it("serves waiting owners in turn, regardless of their number of entries", async () => {
     const semaphore = new Semaphore(1);
     const done: string[] = [];
     const work = (name: string, owner?: string) => semaphore.run(async () => void done.push(name), owner);

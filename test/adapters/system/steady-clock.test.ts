@@ -20,7 +20,7 @@ describe("SteadyClock", () => {
     expect(shown).toBeLessThanOrEqual(Date.now());
   });
 
-  it("counts the time that passes, however the wall clock is set and whenever the machine is suspended", () => {
+  it("measures elapsed time across clock changes and suspends", () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant("pass" as const), milliseconds: someTime }),
       fc.record({ do: fc.constant("suspend" as const), milliseconds: someTime.filter((some) => some >= 1_000) }),
@@ -62,7 +62,7 @@ describe("SteadyClock", () => {
     expect(clock.now().getTime()).toBe(START + 1);
   });
 
-  it("tells how much the wall clock is ahead", () => {
+  it("returns the lead of the wall clock", () => {
     const { machine, clock } = aClock();
     machine.setWall(600_000);
     expect(clock.wallAheadMilliseconds()).toBe(600_000);

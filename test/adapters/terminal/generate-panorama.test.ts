@@ -204,7 +204,7 @@ describe("panorama generate", () => {
     expect(service.requests("GET", "/panoramas/task-1")).toHaveLength(0);
   });
 
-  it("says when it is interrupted that a creation without an answer may have been charged", async () => {
+  it("warns on an interrupt that an unanswered creation may have been charged", async () => {
     const interrupted = new AbortController();
     service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     void service.hanging().then(() => interrupted.abort());

@@ -99,7 +99,7 @@ describe("the search of the gallery", () => {
     expect([back.status, back.headers.get("location")]).toEqual([303, "/gallery?q=LAKE+quiet"]);
   });
 
-  it("says in a sentence that nothing was found, with a link to all panoramas", async () => {
+  it("shows an empty result with a link to all panoramas", async () => {
     await publish(["dunes"]);
     const page = await read(search(`zebra "x" <b>`));
     expect([page.status, page.slugs, page.field]).toEqual([200, [], `zebra "x" &lt;b&gt;`]);

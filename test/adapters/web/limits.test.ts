@@ -246,7 +246,7 @@ describe("the account page", () => {
     expect(await get("/account/keys")).toContain("This can’t be undone.");
   });
 
-  it("says of a form with too much text what is wrong with it", async () => {
+  it("shows the error of a form with too much text", async () => {
     const { person, post } = await newPerson();
     const answers = [
       await post("/account/keys", { name: "x".repeat(600_000) }),
@@ -524,7 +524,7 @@ describe("the form of the works page", () => {
     expect(await other.get(`/works?from=${slug}`)).not.toContain("once more");
   });
 
-  it("says that an uploaded image is deleted, and charges nothing", async () => {
+  it("reports a deleted uploaded image, and charges nothing", async () => {
     const { person, create } = await newPerson();
     const url = service.storage.urlOf(referenceImageName("d".repeat(22), "image/png"));
     const refused = await create({ prompt: "a lake", image_url: url }, []);

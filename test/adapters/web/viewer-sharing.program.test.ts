@@ -263,7 +263,7 @@ describe("sharing a panorama", () => {
       expect(await fov()).toBeCloseTo(vertical, 0);
     });
 
-    it("says that only the owner can open a private panorama, and makes it public", async () => {
+    it("warns that only the owner can open a private panorama, and publishes it", async () => {
       const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
       await logInAs(tab, ann);
       await tab.page.goto(`/works/${slug}`);

@@ -45,7 +45,7 @@ describe("the viewer page without a sphere", () => {
     expect(file.suggestedFilename()).toBe(`four-quarters-${slug.slice(0, 6)}.jpg`);
   });
 
-  it("says that a picture is missing, and shows the preview if there is one", async () => {
+  it("reports a missing picture, and shows the preview if there is one", async () => {
     const { slug, image } = await service.kept(ann);
     await service.storage.delete(image.imageName);
     await tab.page.goto(`/p/${slug}`);

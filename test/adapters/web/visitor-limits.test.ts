@@ -106,7 +106,7 @@ describe("the web side", () => {
       await service.clock.advance(120_000);
     });
 
-    it("admits the forms of an account up to its limit, from whatever networks: every page that is one", async () => {
+    it("admits the forms of an account up to its limit, over all networks and pages", async () => {
       const forms = service.pages.filter(({ method, path }) => method === "POST" && !WITHOUT_SESSION.has(path));
       expect(forms.length).toBeGreaterThan(10);
       await service.clock.advance(120_000);

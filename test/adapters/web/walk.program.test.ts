@@ -144,7 +144,7 @@ describe("a walk of a member who comes back", () => {
 describe("a walk of somebody who is invited", () => {
   const on = setUpBrowser({ signUp: "invited", welcomeCredits: credits(WELCOME_CREDITS) });
 
-  it("says first that one needs an invitation, which leads to the password and back to the prompt", async () => {
+  it("asks for an invitation, which leads to the password and back to the prompt", async () => {
     const { service } = on;
     const guest = watched(await on.openTab(SCREENS.phone));
     const { page } = guest;

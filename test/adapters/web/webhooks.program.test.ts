@@ -75,7 +75,7 @@ describe("the page of webhooks", () => {
     expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("failed");
   });
 
-  it("says that an endpoint is switched off and switches it on again", async () => {
+  it("shows that an endpoint is switched off, and switches it on again", async () => {
     const { page } = tab;
     const ben = await service.person("ben", 100);
     await logInAs(tab, ben);

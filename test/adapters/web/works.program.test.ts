@@ -199,7 +199,7 @@ describe("the works pages", () => {
     expect(await service.ledger.balance(ann.id)).toBe(100);
   });
 
-  it("say that it is too late to cancel, and finish the panorama", async () => {
+  it('answer "too late to cancel" after the submission, and finish the panorama', async () => {
     service.provider.play({ cancel: "too_late" });
     await openWorksOf(tab, ann);
     await prompt().fill("nearly finished");

@@ -264,7 +264,7 @@ describe("HttpWebhookSender", () => {
     expect(refused).toMatchObject({ cause: expect.stringContaining("127.0.0.1") });
   });
 
-  it("tells the account no address to which a name of a private origin resolves", async () => {
+  it("does not reveal the resolved address of a private origin to the account", async () => {
     const origin = await aReceiver(() => {});
     const named = origin.replace("127.0.0.1", "localhost");
     await servers[0]?.close();

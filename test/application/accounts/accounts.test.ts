@@ -144,7 +144,7 @@ describe("countRequest", () => {
     expect(counted).toEqual([`write of ${key}`]);
   });
 
-  it("says that it is the limit of the account", async () => {
+  it("returns account_rate_limited for the limit of the account", async () => {
     const refused = await countRequest(limits("total", []), key, account, "write");
     expect(refused).toEqual(err({ ...limited, kind: "account_rate_limited" }));
   });

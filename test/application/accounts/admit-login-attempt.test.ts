@@ -23,7 +23,7 @@ const limits = () => {
 };
 
 describe("admitLoginAttempt", () => {
-  it("admits ten attempts a minute for one e-mail address from one network, however the address is written", async () => {
+  it("admits ten attempts a minute per e-mail address and network, for all spellings of the address", async () => {
     const { clock, attempt, admittedOf } = limits();
     expect(await admittedOf(8, "ann@a.test", "1.1.1.1")).toBe(8);
     expect(await admittedOf(9, " ANN@a.test", "1.1.1.1")).toBe(2);

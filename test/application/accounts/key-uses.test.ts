@@ -20,7 +20,7 @@ describe("keyUses", () => {
     uses = keyUses({ keys: { recordUses }, clock: { now: () => now } });
   });
 
-  it("writes the last use of each key once, however many there were", async () => {
+  it("writes one last use per key for many uses", async () => {
     for (let n = 0; n < 100; n += 1) uses.note(apiKeyId(1));
     now = secondsAfter(noon, 5);
     uses.note(apiKeyId(2));

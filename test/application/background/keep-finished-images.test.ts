@@ -148,7 +148,7 @@ describe("keepFinishedImages", () => {
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
   });
 
-  it("says in the log what the provider's sandbox asked for", async () => {
+  it("logs the outcome that a sandbox prompt asks for", async () => {
     world.provider.play({ download: "image_that_fails" });
     await world.keep();
     expect(lastDetail()).toBe("the provider's sandbox: failed");

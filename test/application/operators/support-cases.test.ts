@@ -44,7 +44,7 @@ describe("revokeKeys", () => {
 });
 
 describe("explainTask", () => {
-  it("tells the stages in order with their waits, and the entries of the ledger", async () => {
+  it("returns the stages in order with their durations, and the ledger entries", async () => {
     const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     const story = (await explainTask(world)(task.slug))._unsafeUnwrap();
     expect(story.stages.map(({ name }) => name)).toEqual(["created", "submitted"]);

@@ -328,7 +328,7 @@ describe("createPanorama", () => {
     expect(world.reporter.of("task_failed")).toMatchObject([{ provider: "b", reason: "refused" }]);
   });
 
-  it("is refunded as it was charged, whatever the prices are meanwhile", async () => {
+  it("refunds the charged price after a price change", async () => {
     const price = fc.integer({ min: 1, max: 30 });
     await fc.assert(
       fc.asyncProperty(fc.array(price, { minLength: 1, maxLength: 3 }), async (prices) => {

@@ -124,7 +124,7 @@ describe("deletePanorama", () => {
     expect(attempts).toBe(145); // now, then every ten minutes of a day
   });
 
-  it("deletes the objects when the storage is available again, however late", async () => {
+  it("deletes the objects when the storage is available again, after any delay", async () => {
     const { world, owner, id } = panorama;
     await world.deletePanorama(id, owner);
     world.storage.available = false;

@@ -32,7 +32,7 @@ describe("forecastTask", () => {
     return { clock, reads: () => reads, forecast: forecastTask({ tasks, provider, generationTime: time, clock }) };
   };
 
-  it("tells a waiting task its place, and the time for those ahead and for itself", async () => {
+  it("returns the place of a waiting task, and the time of the tasks ahead plus its own", async () => {
     expect(await set({ ahead: 3 }).forecast(aQueuedTask())).toEqual({ ahead: 3, estimatedSeconds: 120 });
     expect(await set({ ahead: 0 }).forecast(aQueuedTask())).toEqual({ ahead: 0, estimatedSeconds: 60 });
   });
@@ -47,7 +47,7 @@ describe("forecastTask", () => {
     }
   });
 
-  it("tells a running task what is left of the usual time, and at least a second, at once and without a read", async () => {
+  it("returns the rest of the usual time for a running task, at least 1 s, without a read", async () => {
     const { clock, reads, forecast } = set({});
     const running = [aSubmittedTask({ submittedAt: noon }), aGeneratedTask({ submittedAt: noon })];
     const left = () => running.map((task) => forecast(task));

@@ -42,7 +42,7 @@ describe("uploadImages", () => {
     ]);
   });
 
-  it("says until when unused images are kept, which a repeated upload begins again", async () => {
+  it("returns the retention of unused images, which a repeated upload restarts", async () => {
     const keeping = { retentionMilliseconds: 24 * 3_600_000, leaseMilliseconds: 1 };
     const first = (await upload(aFile(cat)))._unsafeUnwrap();
     expect(first.expiresAt).toEqual(new Date(world.clock.now().getTime() + 24 * 3_600_000));

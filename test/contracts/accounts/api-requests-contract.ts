@@ -154,7 +154,7 @@ export const describeApiRequests = (
       });
     }
 
-    it("tells a key over its limit at any moment how long to wait, and admits it then", async () => {
+    it("returns the wait of a key over its limit at random times, and admits it afterwards", async () => {
       const { limit } = RATE_LIMITS.write;
       for (let n = 0; n < limit; n += 1) await requests.admit(key.secretSha256, "write");
       for (const retryAfterSeconds of [60, 60, 59, 58, 58, 57]) {

@@ -164,7 +164,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     expect((await on.stores.deliveries.list(owner, 9, undefined)).map((delivery) => delivery.url)).toContain(url);
   });
 
-  it("tells the account when a creation has left few credits", async () => {
+  it("writes credits.low when a creation crosses the threshold", async () => {
     await addEndpoint();
     const task = aSubmittingTask({ accountId: owner });
     const opened = await on.stores.tasks.open({

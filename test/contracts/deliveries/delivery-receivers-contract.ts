@@ -32,7 +32,7 @@ export const describeReceivers = (
     const url = "https://hooks.example.com/1";
     const lane = `${owner} https://hooks.example.com`;
 
-    it("has one lease at a time, whoever claims, and none before its pause has ended", async () => {
+    it("gets one lease at a time, and none before the end of its pause", async () => {
       await addNewEndpoint();
       for (const n of [1, 2, 3]) await succeeded(n);
       const claims = await Promise.all(Array.from({ length: 8 }, () => claim(1)));

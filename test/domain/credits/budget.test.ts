@@ -62,7 +62,7 @@ describe("startOf and endOfWindow", () => {
 });
 
 describe("admitSpending", () => {
-  it("admits a task exactly if it takes no window above its budget, whatever was created and refunded before", () => {
+  it("admits a task exactly if no window exceeds its budget, for random histories", () => {
     const task = fc.record({ at: time, cost, isRefunded: fc.boolean() });
     fc.assert(
       fc.property(budgets, fc.array(task, { maxLength: 12 }), time, cost, (limits, tasks, now, price) => {

@@ -39,7 +39,7 @@ describe("a reservation of credits and a slot", () => {
     expectTypeOf<ReturnType<typeof reserve>>().not.toEqualTypeOf<Result<Reserved, Refused | "closed">>();
   });
 
-  it("tells when the balance falls below the threshold of the account", () => {
+  it("reports a balance that falls below the threshold of the account", () => {
     const told = (threshold: number) =>
       reserve({ ...standing, lowBalanceThreshold: credits(threshold) }, draft, 2)._unsafeUnwrap().lowBalance;
     expect([4, 5, 7, 8].map(told)).toEqual([

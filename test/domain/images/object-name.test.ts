@@ -25,13 +25,13 @@ describe("an object's name", () => {
     expect(referenceImageName(random, "image/webp")).toBe(`references/${random}.webp`);
   });
 
-  it("tells reference images from panoramas", () => {
+  it("distinguishes reference images from panoramas", () => {
     expect(isReference(objectName(`references/${"b".repeat(22)}.jpg`))).toBe(true);
     expect(isReference(objectName(`panoramas/${"b".repeat(22)}.jpg`))).toBe(false);
     expect(isReference("panoramas/references/b.jpg" as ObjectName)).toBe(false);
   });
 
-  it("is below one of two folders, however its URL is written", () => {
+  it("is below one of two folders, for random spellings of its URL", () => {
     const isBelow = (url: string) => isInObjectFolder(url, (name) => `https://Cdn.example:443/a%20b/${name}`);
     for (const path of [
       `references/${"b".repeat(22)}.jpg`,

@@ -55,7 +55,7 @@ describe("taskEventOf", () => {
     ["a failure after the submission", submitted, failure(submitted), "panorama.failed"],
     ["a refused creation", aSubmittingTask(), failure(aSubmittingTask()), "panorama.failed"],
     ["a wait that was too long", aQueuedTask(), failure(aQueuedTask()), "panorama.failed"],
-  ] as const)("tells %s, at the time of the task", (_, before, next, type) => {
+  ] as const)("returns %s with the time of the task", (_, before, next, type) => {
     const at = secondsAfter(noon, 30);
     expect(taskEventOf(before, next, now)).toEqual({ type, accountId: accountId(1), taskId: taskId(1), at });
   });
@@ -63,7 +63,7 @@ describe("taskEventOf", () => {
   it.each([
     ["with its thumbnail", withImage(succeeded, keep(image))],
     ["without its thumbnail", withoutThumbnail],
-  ])("tells that an image is saved %s, at the given time", (_, next) => {
+  ])("returns panorama.saved %s with the given time", (_, next) => {
     const saved = { type: "panorama.saved", accountId: accountId(1), taskId: taskId(1), at: now };
     expect(taskEventOf(succeeded, next, now)).toEqual(saved);
   });
@@ -80,7 +80,7 @@ describe("taskEventOf", () => {
       withoutThumbnail,
       withImage(succeeded, addThumbnail(keepWithoutThumbnail(image))),
     ],
-  ] as const)("tells nothing about %s", (_, before, next) => {
+  ] as const)("returns undefined for %s", (_, before, next) => {
     expect(taskEventOf(before, next, now)).toBeUndefined();
   });
 });

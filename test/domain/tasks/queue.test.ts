@@ -71,7 +71,7 @@ describe("the queue of a provider", () => {
     expect(turnsAfterReturn({ round: 4 }, 6, [5, 6])).toEqual([5, 6, 7]);
   });
 
-  it("keeps the tasks of an account in order, one per round, in whatever order they return", () => {
+  it("keeps the tasks of an account in order, one per round, for random returns", () => {
     return fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4]), fc.integer({ min: 1, max: 9 }), (returning, round) => {
         const turns = new Map<number, number>();

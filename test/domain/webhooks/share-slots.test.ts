@@ -61,7 +61,7 @@ describe("shareSlots", () => {
     expect(shareSlots(others, running, 256)).toHaveLength(16);
   });
 
-  it("tries one unverified lane of an origin at a time, of whatever account", () => {
+  it("tries one unverified lane of an origin at a time, over all accounts", () => {
     const origin = "https://never-asked.example";
     const due = Array.from({ length: 30 }, (_, n) => aDelivery(n % 3, `lane-${n}`, unverified, origin));
     expect(shareSlots(due, [], 256)).toEqual([due[0]]);

@@ -69,7 +69,7 @@ describe("a receiver", () => {
   it.each([
     [20_000, 20_000],
     [7 * 3_600_000, 6 * 3_600_000],
-  ])("that asks for a pause of %i ms gets nothing for %i ms, whatever its state", (asked, milliseconds) => {
+  ])("that asks for a pause of %i ms gets nothing for %i ms in every state", (asked, milliseconds) => {
     const busy: AttemptResult = { ...refusal, retryAfterMilliseconds: asked };
     const free = new Date(noon.getTime() + milliseconds);
     expect(receiverAfter(steady, busy, noon)).toEqual({ ...steady, nextAt: free });

@@ -35,7 +35,7 @@ export const describeRemoteCreations = (on: RemoteSetup): void => {
     expect(creations()).toBe(1);
   });
 
-  it("stays ready however often it is busy, because a busy provider responds", async () => {
+  it("stays ready after many busy answers", async () => {
     for (let n = 1; n <= 6; n += 1) {
       on.remote.fake.faults.creates.push(refuses(503, { "retry-after": "1" }));
       expect((await on.remote.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("busy");

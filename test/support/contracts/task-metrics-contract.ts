@@ -83,7 +83,7 @@ export const describeTaskMetrics = (
       expect(await samples("panorama_stale_writes_total")).toEqual(["panorama_stale_writes_total 1"]);
     });
 
-    it("counts the credits of an order once, however often it is paid", async () => {
+    it("counts the credits of an order once for repeated payments", async () => {
       const orders = new SqlOrderStore(stores.database, (order) => new TaskMetrics(metrics, clock).paid(order));
       const order = aPendingOrder({ id: orderId(2), credits: credits(70) });
       await orders.insert(order);

@@ -83,7 +83,7 @@ describe("expect of the contract suites", () => {
     await reference(own(Promise.resolve(1)).rejects.toThrow()).rejects.toThrow("to reject");
   });
 
-  it("says what was expected and what there was", () => {
+  it("shows the expected and the received value", () => {
     reference(() => own({ a: 1 }).toEqual({ a: 2 })).toThrow("Expected { a: 1 } to equal { a: 2 }.");
     reference(() => own(1).toEqual(2)).toThrow(/^Expected 1 to equal 2\.$/);
   });
@@ -93,7 +93,7 @@ describe("expect of the contract suites", () => {
     [[1, 2], [1], "[1]: 2 instead of undefined"],
     [[{ a: 1 }], [{ a: 1, b: 2 }], "[0].b: undefined instead of 2"],
     [{ at: new Date(0) }, { at: new Date(1) }, "at: 1970-01-01T00:00:00.000Z instead of 1970-01-01T00:00:00.001Z"],
-  ])("says where %j and %j first differ", (actual, expected, difference) => {
+  ])("shows the first difference of %j and %j", (actual, expected, difference) => {
     reference(() => own(actual).toEqual(expected)).toThrow(`They differ at ${difference}.`);
   });
 

@@ -103,7 +103,7 @@ describe("Overload", () => {
     for (let n = 0; n < 250; n += 1) expect(overload.refuses("read", from(`192.0.2.${n}`))).toBe(true);
   });
 
-  it("knows the account of a key that was authenticated, and the network of any other one", () => {
+  it("counts an authenticated key by account, and other requests by network", () => {
     const senders = new Senders(parseTrustedProxies("10.0.0.1") ?? []);
     senders.learn("sk-known", accountId(1));
     const sent = (headers: Record<string, string>) => senders.of(from("10.0.0.1", headers));

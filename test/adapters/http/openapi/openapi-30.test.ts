@@ -41,7 +41,7 @@ describe("the OpenAPI 3.0 form of a description", () => {
       { $ref: "#/components/schemas/Two", description: "of two" },
       { allOf: [{ $ref: "#/components/schemas/Two" }], description: "of two" },
     ],
-  ])("says %j as %j", (in31, in30) => {
+  ])("translates %j to %j", (in31, in30) => {
     expect(schemaIn30(in31)).toEqual(in30);
   });
 

@@ -13,7 +13,7 @@ describe("Senders", () => {
     vi.restoreAllMocks();
   });
 
-  it("tell the network of a request behind proxies, however long the header is, and keep short headers only", () => {
+  it("return the network of a request behind proxies for headers of any length, and cache short headers only", () => {
     const senders = new Senders(parseTrustedProxies("10.0.0.0/8") ?? []);
     const keep = vi.spyOn(RecentMap.prototype, "set");
     for (const invented of ["", "203.0.113.7, ", `${"9".repeat(15_000)}, `]) {

@@ -142,7 +142,7 @@ describe("POST /panoramas", () => {
     },
   );
 
-  it("says that a body must not be compressed if it is without saying so, and takes codings that mean nothing", async () => {
+  it("refuses a compressed body without Content-Encoding, and accepts codings without effect", async () => {
     const send = (body: Uint8Array<ArrayBuffer>, coding: string) =>
       service.request("/panoramas", customer, { method: "POST", body, headers: { "content-encoding": coding } });
     const json = Buffer.from(JSON.stringify(A_CREATION));
@@ -210,7 +210,7 @@ describe("POST /panoramas", () => {
     ],
     ["refused content", { cause: "content_refused" }, { reason: "content_refused" }, /Change the prompt or the/],
     ["an unpaid bill", { cause: "provider_unavailable" }, { reason: "provider_unavailable" }, /does not work.+later\./],
-  ] as const)("says the same of %s in the 502 and in the list", async (_, failure, told, says) => {
+  ] as const)("returns %s with the same reason in the 502 answer and in the list", async (_, failure, told, says) => {
     const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
     vi.spyOn(service.provider, "submit").mockResolvedValueOnce(err({ kind: "refused", reason: "hidden", ...failure }));
     const response = await service.create(customer, { ...A_CREATION, image_urls });

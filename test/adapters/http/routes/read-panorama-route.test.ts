@@ -30,7 +30,7 @@ describe("the reading routes", () => {
     service.request(`/panoramas/${id}`, customer, { headers });
 
   describe("GET /panoramas/{id}", () => {
-    it("tells a waiting task its place in the queue, which falls to 0, and what is known of the time", async () => {
+    it("returns queue_position, which falls to 0, and estimated_seconds of a waiting task", async () => {
       service.provider.concurrencyMax = 1;
       const [first, second, third] = [
         await service.created(customer),

@@ -62,7 +62,7 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("says until when the images are kept if no creation uses them", async () => {
+  it("returns the time until which unused images are kept", async () => {
     const response = await upload(formOf([jpeg(100, 1)]));
     const expiresAt = new Date(service.clock.now().getTime() + 24 * 3_600_000).toISOString();
     expect(await response.json()).toEqual({ image_urls: [expect.any(String)], expires_at: expiresAt });

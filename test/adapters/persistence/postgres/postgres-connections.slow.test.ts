@@ -294,7 +294,7 @@ describe("PostgresConnections", () => {
     expect(await divide(connections, 1)).toBe(12);
   });
 
-  it("says that the store is busy if the server refuses a further connection, and not if it refuses all", async () => {
+  it("throws StoreBusy if the server refuses one more connection, but not if it refuses all", async () => {
     const role = `few_${randomBytes(4).toString("hex")}`;
     await administer(url, `create role ${role} login connection limit 1`);
     const limited = new URL(url);

@@ -113,7 +113,7 @@ describe("Database on PostgreSQL", () => {
     await open.close();
   });
 
-  it("says what to do when the login is refused or the database is missing", async () => {
+  it("names the fix for a refused login and a missing database", async () => {
     const missing = databaseUrl(inject("postgresUrl"), "no_such_database");
     await expect(openPostgresDatabase(missing, 2)).rejects.toMatchObject({
       kind: "configuration",

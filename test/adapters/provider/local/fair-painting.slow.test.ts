@@ -96,7 +96,7 @@ const arrivalsOf = (owners: readonly string[]) =>
   fc.array(fc.record({ at: aTime, owner: fc.constantFrom(...owners), size: aSize }), { minLength: 1, maxLength: 12 });
 
 describe("fair painting", () => {
-  it("finishes a picture within twice its time and two strips, whatever another account orders", async () => {
+  it("finishes a picture within twice its time plus two strips beside random orders of another account", async () => {
     await fc.assert(
       fc.asyncProperty(arrivalsOf(["hostile"]), aTime, aSize, async (others, at, size) => {
         const alone = await timeAlone(size);
@@ -106,7 +106,7 @@ describe("fair painting", () => {
     );
   });
 
-  it("takes the share of one more account for each other account, however many pictures they order", async () => {
+  it("shares the processors equally among accounts, regardless of their number of pictures", async () => {
     const owners = ["a", "b", "c"];
     await fc.assert(
       fc.asyncProperty(arrivalsOf(owners), aTime, aSize, async (others, at, size) => {

@@ -148,7 +148,7 @@ describe("PaintPool", () => {
     await pool.close();
   });
 
-  it("says that a picture has stopped only when no worker paints it any more, and starts no other strip of it", async () => {
+  it("confirms a stop after the last worker has finished, and starts no further strip", async () => {
     const workers = new Workers();
     const pool = new PaintPool(2, workers.start);
     const stop = new AbortController();
@@ -250,7 +250,7 @@ describe("PaintPool", () => {
     await pool.close();
   });
 
-  it("ends every picture within its memory, in whatever order pictures are ordered, stopped and finished", async () => {
+  it("finishes every picture within the memory limit in random orders and stops", async () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("order" as const),

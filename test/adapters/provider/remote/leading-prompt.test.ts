@@ -12,7 +12,7 @@ const images = (count: number) => Array.from({ length: count }, (_, n) => `https
 const givenAs = fc.constantFrom<GivenAs>("separate", "canvas", "panorama");
 
 describe("leadingPrompt", () => {
-  it("says what an equirectangular picture is, and nothing of pictures that are not there", () => {
+  it("describes an equirectangular picture, and omits missing reference images", () => {
     expect(leadingPrompt({ prompt: "a lake", imageUrls: [] })).toBe(
       PROMPT_TEMPLATE.replace("{references}", "").replace("{prompt}", "a lake"),
     );
@@ -27,7 +27,7 @@ describe("leadingPrompt", () => {
     expect(prompt).toContain("The scene: the place that the pictures show");
   });
 
-  it("says of a canvas which parts are painted already, and that the others are to be painted", () => {
+  it("describes the painted parts of a canvas and asks for the others", () => {
     const prompt = leadingPrompt({ prompt: "a lake", imageUrls: images(2) }, undefined, "canvas");
     expect(prompt).toContain(
       "The given picture is this panorama with parts already painted: straight ahead, in the middle of the panorama; " +
@@ -36,7 +36,7 @@ describe("leadingPrompt", () => {
     expect(prompt).not.toContain("image 1");
   });
 
-  it("says of a canvas that one panorama fills that it is one", () => {
+  it("describes a canvas filled by one panorama as a panorama", () => {
     const prompt = leadingPrompt({ prompt: "a lake", imageUrls: images(1) }, undefined, "panorama");
     expect(prompt).toContain("The given picture is such a panorama already");
     expect(prompt).not.toContain("paint the rest");

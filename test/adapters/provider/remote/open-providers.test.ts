@@ -85,7 +85,7 @@ describe.each(Object.entries(PROVIDERS))("%s, opened with the fewest options", (
     expect(imageTypeOf(bytes)).toBe("image/jpeg");
   });
 
-  it("says in every request who calls", async () => {
+  it("sends the User-Agent in every request", async () => {
     const userAgent = "panorama-service/3.0.0 (+https://panoramas.example)";
     const { provider, fake } = await opened(open, { userAgent });
     await provider.check();

@@ -59,7 +59,7 @@ describe.each([
 });
 
 describe("RemoteProvider.check with comfyui", () => {
-  it("says that a server which asks for a login is no ComfyUI server of one's own", async () => {
+  it("reports a server with a login as not an own ComfyUI server", async () => {
     const { provider, fake, close } = await startComfyui();
     fake.faults.checks.push(refuses(401));
     const asks = `COMFYUI_BASE_URL: ${fake.baseUrl} asks for a login (status 401), and ComfyUI has none`;

@@ -68,7 +68,7 @@ it("queued tasks stay queued while calls to the provider are paused", async () =
   expect(await states()).toEqual(["submitted", "submitted"]);
 });
 
-it("a creation that the provider answers with 429 is accepted, and sent again when the pause is over, however often", async () => {
+it("accepts a creation after a 429 and sends it again after each pause", async () => {
   const other = aWorld();
   const { clock, storage } = other;
   const busy = await startSkybox({ clock, storage, submitTimeoutMilliseconds: 30_000 });

@@ -31,7 +31,7 @@ describe("what the pages suggest", () => {
     expect(await suggested(any)).toEqual({ texts: [...ANY_PLACE.examples, "Surprise me"], hasSentence: false });
   });
 
-  it("tells the owner while it is made that the demo painter knows no word of a prompt", async () => {
+  it("shows the owner that the local provider knows no word of the prompt", async () => {
     demo.provider.play({ poll: "running" });
     const ann = await demo.person("ann");
     const body = new URLSearchParams({ email: ann.email, password: PASSWORD });

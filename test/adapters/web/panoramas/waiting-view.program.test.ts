@@ -94,7 +94,7 @@ describe("the page of a panorama that is not finished", () => {
     expect(await tab.page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe(prompt);
   });
 
-  it("says its place in the line while it waits for its turn, and reads it only then", async () => {
+  it("shows the place in the queue while it waits, and reads it only then", async () => {
     const count = vi.spyOn(service.tasks, "countAhead");
     const cat = await service.person("cat");
     service.provider.play({ poll: "running" });

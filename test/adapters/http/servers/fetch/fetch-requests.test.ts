@@ -30,7 +30,7 @@ describe("FetchRequests", () => {
     expect(open()).toBe(0);
   });
 
-  it("ends the stream of a client that has left, for whoever reads it, too", async () => {
+  it("ends the stream of a client that has left, and its reader", async () => {
     const left = new AbortController();
     const { body } = await stream({ signal: left.signal });
     const reader = body?.getReader();

@@ -83,7 +83,7 @@ describe("NodeServer", () => {
     await expect.poll(() => finished).toMatchObject([{ route: "/fast", aborted: true }]);
   });
 
-  it("waits for the service, however long it processes what has arrived", async () => {
+  it("waits without a limit while the service processes a received request", async () => {
     const connection = await RawConnection.open(listener.source.port);
     connection.send(head("POST", "/slow", 4 * MIB));
     const sent = connection.sendAll(new Uint8Array(4 * MIB));

@@ -271,7 +271,7 @@ describe("comfy dialect", () => {
     expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
   });
 
-  it("says at the start that there is no Comfy API v2 at the URL", async () => {
+  it("reports at the start that the URL has no Comfy API v2", async () => {
     const { provider, fake } = await started();
     fake.faults.checks.push(refuses(404, {}, { detail: "Not Found" }));
     const reason = "COMFY_BASE_URL: there is no Comfy API v2 below this URL; leave out /api";

@@ -259,7 +259,7 @@ describe("comfyui dialect", () => {
     },
   );
 
-  it("says which reference image cannot be read, and why", async () => {
+  it("names the unreadable reference image and the reason", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
     const imageUrls = [...(await hostedPictures(storage, 1)), `${fake.baseUrl}/view?filename=none.png`];

@@ -36,7 +36,7 @@ describe("falFailure", () => {
     expect(falCause(body)).toBe("reference_unusable");
   });
 
-  it("tells a picture that cannot be fetched from one that cannot be used", () => {
+  it("distinguishes unreachable from unusable pictures", () => {
     const body = bodyOf("file_download_error", "No.", ["body", "image_urls", 1]);
     expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, cause: "reference_unreachable" });
     expect(falCause(body)).toBe("reference_unreachable");
@@ -78,7 +78,7 @@ describe("falFailure", () => {
   });
 
   it.each(["downstream_service_error", "internal_server_error", "no_media_generated", "something_new"])(
-    "takes %s for a failure of the provider, whatever its text says",
+    "classifies %s as a failure of the provider for any text",
     (type) => {
       expect(falFailure(STATUS, bodyOf(type))).toEqual({ state: "failed", reason: REASON });
     },
@@ -90,7 +90,7 @@ describe("falFailure", () => {
     [{ detail: "Request timed out", error_type: "request_timeout" }, "never_started"],
     [{ detail: "Startup timed out", error_type: "startup_timeout" }, "provider_unavailable"],
     [{ detail: "No runner", error_type: "runner_scheduling_failure" }, "provider_unavailable"],
-  ])("says what is known about %j: %s", (body, cause) => {
+  ])("classifies %j as %s", (body, cause) => {
     expect(falFailure(STATUS, body)).toEqual({ state: "failed", reason: REASON, cause });
   });
 

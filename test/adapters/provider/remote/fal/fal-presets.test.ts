@@ -120,7 +120,7 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
     expect(read.map(({ query }) => query.get("endpoint_id"))).toEqual(ids);
   });
 
-  it("tells what it keeps", () => {
+  it("reports its abilities", () => {
     const [imagesMin, imagesMax] = expected.images;
     expect(remote.provider.places().map(({ abilities }) => abilities)).toEqual([
       { imagesMin, imagesMax, promptCharactersMax: 4000 },

@@ -246,7 +246,7 @@ describe("fal dialect", () => {
     await remote.close();
   });
 
-  it("tells why a creation was refused, if the customer can change it", async () => {
+  it("returns the cause of a refusal that the customer can fix", async () => {
     const refusal = async (type: string) => {
       fal.fake.faults.creates.push(refuses(422, {}, { detail: [{ loc: ["body", "image_url"], msg: "No.", type }] }));
       const request = aCreationRequest({ image_urls: [PICTURE] });

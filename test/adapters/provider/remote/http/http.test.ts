@@ -161,7 +161,7 @@ describe("http dialect", () => {
     );
   });
 
-  it.each(["content_refused", "reference_unusable"] as const)("tells the customer the cause %s", async (cause) => {
+  it.each(["content_refused", "reference_unusable"] as const)("passes the cause %s to the customer", async (cause) => {
     const refusal = { error: "No: a secret lake", cause };
     expect(schemaOf("Refusal").safeParse(refusal).success).toBe(true);
     http.fake.faults.creates.push(refuses(422, {}, refusal));

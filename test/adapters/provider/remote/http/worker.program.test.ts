@@ -87,7 +87,7 @@ describe("the reference worker", () => {
     expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(80);
   });
 
-  it("makes a panorama once, however often it is put, and is found by the id of the task", async () => {
+  it("makes one panorama for repeated PUTs, and finds it by the task id", async () => {
     const { provider, submit, ended, bytes, results } = await started();
     expect(await provider.check()).toEqual(ok(undefined));
     expect(await provider.search(taskId(1), noon)).toEqual(ok(undefined));

@@ -157,7 +157,7 @@ const MODELS = [
 ] as const;
 
 describe.each(MODELS)("%s", (model, imagesMax, sizes) => {
-  it("says what it keeps", async () => {
+  it("reports its abilities", async () => {
     const { provider } = await started(model);
     await provider.check();
     const [place] = provider.places();
