@@ -27,9 +27,10 @@ import { changeKeyLimits, findKeyBySecret, revokeKeys } from "./operators/keys.j
 import { recordAction } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility, deletePanorama, retryFailedImages, retryImage } from "./panoramas/change-panorama.js";
-import { createPanorama, readAbilities } from "./panoramas/create-panorama.js";
+import { createPanorama } from "./panoramas/create-panorama.js";
 import { forecastTask, type GenerationTime, generationTime } from "./panoramas/forecast-task.js";
 import { listPublicPanoramas, listTasks, searchOwnTasks, searchPublicPanoramas } from "./panoramas/list-panoramas.js";
+import { readAbilities } from "./panoramas/read-abilities.js";
 import { findOwnPanorama, findPublicPanorama, readTask, waitForTask } from "./panoramas/read-panorama.js";
 import { checkUpload, uploadImages } from "./panoramas/upload-images.js";
 import type { MakeSchedule } from "./ports/clock.js";

@@ -3,7 +3,6 @@ import type { Budgets, Spending } from "../../domain/credits/budget.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
-import { type Abilities, ALL_ABILITIES, abilitiesOfAny } from "../../domain/tasks/abilities.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
@@ -41,6 +40,12 @@ export type CreationOptions = {
   readonly maxCredits?: number | undefined;
   /** The W3C trace context of the request. */
   readonly traceparent?: string | undefined;
+};
+
+type Creation = {
+  readonly owner: AccountId;
+  readonly request: CreationRequest;
+  readonly idempotencyKey: IdempotencyKey | undefined;
 };
 
 /** `replayed`: the task of an earlier call with the same idempotency key. Nothing was started or charged. */
@@ -82,15 +87,13 @@ export const createPanorama =
     idempotencyKey?: IdempotencyKey,
     options: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const possible = ports.provider.canMake(request);
-    if (possible.isErr()) return err(possible.error);
-    const { imageUrls } = request;
-    const planned = planOf(ports, settings, request, options);
-    const images = imageUrls.length === 0 ? undefined : await readImageUrls(ports, imageUrls);
-    const plan = { ...planned, images };
+    const supported = ports.provider.canMake(request);
+    if (supported.isErr()) return err(supported.error);
+    const opening = newOpening(ports, settings, { owner, request, idempotencyKey, ...options });
+    const images = request.imageUrls.length === 0 ? undefined : await readImageUrls(ports, request.imageUrls);
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
-    const opened = await ports.tasks.open(openingOf(ports, plan, owner, idempotencyKey));
+    const opened = await ports.tasks.open(withImages(opening, images));
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;
     if (replayed) return ok({ task, replayed });
@@ -98,83 +101,60 @@ export const createPanorama =
       ports.reporter.report({ kind: "task_queued", taskId: task.id });
       return ok({ task, replayed });
     }
-    const submission = await submitCharged(ports, settings, task, plan.dueAt);
+    const submission = await submitReserved(ports, settings, task, opening.dueAt);
     return submission.map((submitted) => ({ task: submitted, replayed }));
   };
-
-type Plan = ReturnType<typeof planOf> & { readonly images: ImageUrls | undefined };
-
-/** The parts of a creation that do not depend on its account. */
-const planOf = (
-  { provider, generationTime, clock, ids }: Ports,
-  { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
-  request: CreationRequest,
-  { apiKey, maxCredits, traceparent }: CreationOptions,
-) => {
-  const now = clock.now();
-  const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-  const all = provider.places();
-  const places = all.filter((place) => place.canMake(request));
-  return {
-    draft: { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id, traceparent },
-    now,
-    policy,
-    apiKey,
-    maxCredits,
-    /** The submission deadline. */
-    dueAt: after(submissionDeadlineMilliseconds),
-    queue: { places: places.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
-    isDown: places.every(({ readiness }) => readiness === "down"),
-    waitsTooLong: ({ ahead, waiting }: QueuePosition): boolean => {
-      const { callsPerSecond } = provider;
-      const pace = { concurrencyMax: slotsOf(all), callsPerSecond, generationMilliseconds: generationTime.lately() };
-      return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
-    },
-  };
-};
-
 /** Builds the input of the store, which reads the account, calls `decide` and writes the task. */
-const openingOf = (
-  { secrets }: Ports,
-  plan: Plan,
-  owner: AccountId,
-  idempotencyKey: IdempotencyKey | undefined,
+const newOpening = (
+  { provider, generationTime, clock, ids, secrets }: Ports,
+  { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
+  { owner, request, idempotencyKey, apiKey, maxCredits, traceparent }: Creation & CreationOptions,
 ): TaskOpening<CreatePanoramaError> => {
-  const { draft, apiKey, maxCredits, images, now } = plan;
-  const { request } = draft;
+  const now = clock.now();
+  const nowPlus = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+  const allPlaces = provider.places();
+  const places = allPlaces.filter((place) => place.canMake(request));
+  const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id, traceparent };
+  const isDown = places.every(({ readiness }) => readiness === "down");
+  const cannotQueue = ({ ahead, waiting }: QueuePosition): boolean => {
+    const { callsPerSecond } = provider;
+    const concurrencyMax = slotsOf(allPlaces);
+    const pace = { concurrencyMax, callsPerSecond, generationMilliseconds: generationTime.lately() };
+    return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
+  };
   return {
     account: owner,
-    dueAt: plan.dueAt,
+    dueAt: nowPlus(submissionDeadlineMilliseconds),
     idempotent: idempotencyKey && {
       key: idempotencyKey,
       request: secrets.sha256(canonicalText(request, maxCredits)),
     },
-    decide: decisionOf(plan),
-    queue: plan.queue,
-    references: images?.recorded,
+    queue: { places: places.filter(takesCreations), dueAt: nowPlus(queueDeadlineMilliseconds) },
     spender: apiKey?.budgets && { apiKeyId: apiKey.id, now },
     snapshot: apiKey?.account,
+    decide: (standing, queuePosition, spending, place) => {
+      const cost = policy.prices[request.resolution];
+      if (maxCredits !== undefined && cost > maxCredits) {
+        return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
+      }
+      const budget = budgetOf(apiKey?.budgets, spending);
+      const opened = openTask(standing, draft, { policy, now, turn: queuePosition?.turn, place, budget });
+      const isUnavailable = isDown || (queuePosition !== undefined && cannotQueue(queuePosition));
+      // Refusals by the account come before refusals by the provider.
+      return opened.isOk() && isUnavailable ? err({ kind: "upstream_error" }) : opened;
+    },
   };
 };
 
-/**
- * Opens the task, or refuses it. Checks images after the idempotency lookup, so that a repeat still gets its task.
- * Refusals by the account come before refusals by the provider.
- */
-const decisionOf =
-  (plan: Plan): TaskOpening<CreatePanoramaError>["decide"] =>
-  (standing, queuePosition, spending, place) => {
-    const { draft, now, policy, apiKey, maxCredits, images } = plan;
-    if (images?.refusal !== undefined) return err(images.refusal);
-    const cost = policy.prices[draft.request.resolution];
-    if (maxCredits !== undefined && cost > maxCredits) {
-      return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
-    }
-    const budget = budgetOf(apiKey?.budgets, spending);
-    const opening = openTask(standing, draft, { policy, now, turn: queuePosition?.turn, place, budget });
-    const isHopeless = plan.isDown || (queuePosition !== undefined && plan.waitsTooLong(queuePosition));
-    return opening.isOk() && isHopeless ? err({ kind: "upstream_error" }) : opening;
-  };
+/** Adds the images. The store refuses them after its idempotency lookup, so that a repeat still gets its task. */
+const withImages = (
+  opening: TaskOpening<CreatePanoramaError>,
+  images: ImageUrls | undefined,
+): TaskOpening<CreatePanoramaError> => {
+  if (images === undefined) return opening;
+  const { recorded: references, refusal } = images;
+  return refusal === undefined ? { ...opening, references } : { ...opening, references, decide: () => err(refusal) };
+};
 
 /**
  * Budgets and spending of the key. Throws if the store did not pass the spending, because the budgets would count as
@@ -190,7 +170,7 @@ const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined):
  * Submits the task, whose credits are reserved. If the store is busy, returns it as `submitting`; the sweep resolves
  * it.
  */
-const submitCharged = (
+const submitReserved = (
   ports: Ports,
   settings: CreationSettings,
   task: SubmittingTask,
@@ -201,14 +181,3 @@ const submitCharged = (
     ports.reporter.report({ kind: "work_failed", work: "creation", taskId: task.id, error });
     return ok(task);
   });
-
-/**
- * The combined abilities of all models, including those that are down. Makes no call. May change after a check of a
- * provider, because some providers tell their abilities only then.
- */
-export const readAbilities =
-  ({ provider }: { readonly provider: Pick<GenerationProvider, "places"> }) =>
-  (): Abilities => {
-    const [first = ALL_ABILITIES, ...others] = provider.places().map(({ abilities = ALL_ABILITIES }) => abilities);
-    return abilitiesOfAny([first, ...others]);
-  };

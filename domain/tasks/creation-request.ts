@@ -191,49 +191,51 @@ export const parseCreation = (
   body: unknown,
   webhookPrivateOrigins: readonly string[] = [],
 ): Result<Creation, InvalidRequest> => {
-  const fieldsSent = withoutNulls(body);
-  const misnamed = firstMisnamed(fieldsSent);
-  if (misnamed !== undefined) return err(misnamed);
-  const parsed = creationRequestSchema.safeParse(fieldsSent, { reportInput: true });
+  const parsed = creationSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
-  const webhookUrl = parsed.data.webhook_url;
+  const { webhookUrl } = parsed.data.request;
   const broken = webhookUrl === undefined ? undefined : brokenTargetRule(webhookUrl, webhookPrivateOrigins);
-  if (broken !== undefined) return err(invalidRequest("webhook_url", broken));
-  const { resolution, prompt, image_urls, visibility, seed, metadata, max_credits: maxCredits } = parsed.data;
-  const fields: Fields = {
+  return broken === undefined ? ok(parsed.data) : err(invalidRequest("webhook_url", broken));
+};
+
+/** A body may have any number of unknown fields. */
+const UNKNOWN_COMPARED_MAX = 100;
+
+/**
+ * Removes `null` members: many languages send `null` for an omitted field. Then refuses a probably misspelled field,
+ * which would otherwise be ignored silently.
+ */
+const sentFields = (body: unknown, context: z.RefinementCtx): unknown => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const sent = Object.entries(body).filter(([name, value]) => value !== null || name === "resolution");
+  const ours = Object.keys(creationRequestSchema.shape);
+  const unknown = sent.map(([name]) => name).filter((name) => !ours.includes(name));
+  for (const name of unknown.slice(0, UNKNOWN_COMPARED_MAX)) {
+    const meant = nearName(name, ours);
+    if (meant === undefined) continue;
+    context.addIssue({ code: "custom", path: [name], ...brokenRule(() => ({ name: "misnamed", meant })) });
+    break;
+  }
+  return sent.length < Object.keys(body).length ? Object.fromEntries(sent) : body;
+};
+
+const toCreation = (sent: z.output<typeof creationRequestSchema>): Creation => {
+  const { resolution, prompt, image_urls: imageUrls, visibility, seed, metadata, webhook_url: webhookUrl } = sent;
+  const request: Fields = {
     resolution,
     prompt: textOf(prompt ?? "") || undefined,
-    imageUrls: image_urls ?? [],
+    imageUrls: imageUrls ?? [],
     visibility,
     // The schema has checked both. JSON has a -0, which databases do not return.
     seed: seed === undefined ? undefined : Math.abs(seed as number),
     metadata: { ...(metadata as Metadata | undefined) },
     webhookUrl,
   };
-  return ok({ request: fields as CreationRequest, maxCredits });
+  return { request: request as CreationRequest, maxCredits: sent.max_credits };
 };
 
-/** A body may have any number of unknown fields. */
-const UNKNOWN_COMPARED_MAX = 100;
-
-/** Finds a probably misspelled field, which would otherwise be ignored silently. */
-const firstMisnamed = (body: unknown): InvalidRequest | undefined => {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-  const ours = Object.keys(creationRequestSchema.shape);
-  const unknown = Object.keys(body).filter((name) => !ours.includes(name));
-  for (const name of unknown.slice(0, UNKNOWN_COMPARED_MAX)) {
-    const meant = nearName(name, ours);
-    if (meant !== undefined) return invalidRequest(name, { name: "misnamed", meant });
-  }
-  return undefined;
-};
-
-/** Removes `null` members: many languages send `null` for an omitted field. */
-const withoutNulls = (body: unknown): unknown => {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
-  if (!Object.values(body).includes(null)) return body;
-  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || name === "resolution"));
-};
+/** From the JSON body to the creation. An issue of a step ends it. */
+const creationSchema = z.preprocess(sentFields, creationRequestSchema).transform(toCreation);
 
 /** `parseCreation` without `maxCredits`. */
 export const parseCreationRequest = (body: unknown): Result<CreationRequest, InvalidRequest> =>

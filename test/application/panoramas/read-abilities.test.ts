@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
-import { readAbilities } from "../../../application/panoramas/create-panorama.js";
+import { readAbilities } from "../../../application/panoramas/read-abilities.js";
 import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 
 const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
