@@ -35,10 +35,6 @@ export const VERIFICATIONS = {
     about: "what needs Chromium, Java, Python, nginx or the registry: pages, clients, packages",
     steps: [BUILD, "env TESTS=program vitest run"],
   },
-  providers: {
-    about: "the application under random faults of each provider, 200 runs (10 minutes)",
-    steps: ["env RUNS=200 vitest run test/adapters/provider/remote/whole-application.slow.test.ts"],
-  },
   rolling: {
     about: "restarts three instances behind nginx under load (3 minutes)",
     steps: [BUILD, "tsx test/deployment/rolling.ts"],

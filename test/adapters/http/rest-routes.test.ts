@@ -136,36 +136,6 @@ describe("restRoutes in a server of the embedder's own", () => {
     await alone.stop(1_000);
   });
 
-  it("answers what is no HTTP with JSON, if the server passes its errors on", async () => {
-    const connection = await RawConnection.open((server.address() as AddressInfo).port);
-    connection.send("GET /panoramas/api/v1/credits HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n");
-    const answer = await connection.response();
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(answer).toContain('{"error":{"code":"invalid_request","message":"The request cannot be parsed as HTTP/1.1');
-    connection.close();
-  });
-
-  it("ends the request of a client that disconnects while it sends its body", async () => {
-    const connection = await RawConnection.open((server.address() as AddressInfo).port);
-    const headers = `host: x\r\nx-api-key: ${customer.key}\r\ncontent-length: 100`;
-    connection.send(`POST /panoramas/api/v1/panoramas HTTP/1.1\r\n${headers}\r\n\r\n{`);
-    await expect.poll(() => service.inFlight).toBe(1);
-    connection.close();
-    await expect.poll(() => service.inFlight).toBe(0);
-    expect(service.finished.at(-1)).toMatchObject({ aborted: true, route: "/api/v1/panoramas" });
-  });
-
-  it("ends a long wait when it stops, and the answer closes its connection", async () => {
-    const { id } = (await (await create()).json()) as { id: string };
-    const waiting = call(`/panoramas/${id}`, { headers: { prefer: "wait=30" } });
-    await expect.poll(() => service.inFlight).toBe(1);
-    server.close();
-    await routes.stop(10_000);
-    const answer = await waiting;
-    expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
-    expect(await answer.json()).toMatchObject({ id, status: "processing" });
-  });
-
   it("closes only the connections of unanswered requests at the deadline of its stop", async () => {
     const own = await RawConnection.open((server.address() as AddressInfo).port);
     own.send("GET /hello HTTP/1.1\r\nhost: x\r\n\r\n");

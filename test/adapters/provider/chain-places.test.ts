@@ -1,11 +1,9 @@
 import * as fc from "fast-check";
-import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { invalidRequest } from "../../../domain/invalid-request.js";
 import { useCases } from "../../support/application.js";
 import { startComfyuiServers } from "../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -42,23 +40,6 @@ describe("a chain of two providers", () => {
   };
   const count = async (state: string) => (await states()).filter((one) => one === state).length;
 
-  it("runs exactly as many tasks at each provider as its limit allows, together the sum", async () => {
-    for (let n = 0; n < 9; n += 1) await create(n);
-    await cases.start();
-    expect([await count("first"), await count("second"), await count("queued")]).toEqual([2, 3, 4]);
-    expect([first.started, second.started]).toEqual([2, 3]);
-  });
-
-  it("starts waiting tasks at the provider whose generation has ended", async () => {
-    for (let n = 0; n < 9; n += 1) await create(n);
-    second.play({ poll: "failed" });
-    await world.clock.advance(5_000);
-    await cases.settle();
-    expect([await count("first"), await count("second"), await count("failed")]).toEqual([2, 0, 3]);
-    expect(await cases.start()).toBe(3);
-    expect([first.started, second.started]).toEqual([2, 6]);
-  });
-
   it("leaves a provider that is down or busy without tasks, and keeps the limit of the other one", async () => {
     first.ready = "down";
     for (let n = 0; n < 5; n += 1) await create(n);
@@ -68,14 +49,6 @@ describe("a chain of two providers", () => {
     first.ready = "ready";
     expect(await cases.start()).toBe(2);
     expect([first.started, second.started, await count("queued")]).toEqual([2, 3, 0]);
-  });
-
-  it("refuses a creation that only a provider that is down can make", async () => {
-    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
-    second.ready = "down";
-    const owner = owners[0] as AccountId;
-    expect(await cases.createPanorama(owner, aCreationRequest())).toEqual(err({ kind: "upstream_error" }));
-    expect(await world.ledger.balance(owner)).toBe(1_000);
   });
 
   it("returns a refused task to the queue while the other provider is full, and refuses it when both refuse", async () => {

@@ -138,36 +138,6 @@ describe("the account page", () => {
     expect((await readCredits(ann.key)).status).toBe(401);
   });
 
-  it("refuses an API key without a paid order, also for a forged form", async () => {
-    const { page } = tab;
-    const poor = await service.person(`poor-${people}`);
-    await service.database.sql("update credit_order set paid_at = null");
-    await logInAs(tab, poor);
-    await page.goto("/account");
-    const token = await page.locator('input[name="form_token"]').first().inputValue();
-    const answer = await page.request.post("/account/keys", {
-      form: { form_token: token, name: "x" },
-      headers: { origin: service.url },
-    });
-    expect([answer.status(), await answer.text()]).toEqual([409, expect.stringContaining("at least one paid order")]);
-    expect(await service.keys.list(poor.id)).toHaveLength(1);
-  });
-
-  it("answers 404 when a member revokes the API key of another account", async () => {
-    const { page } = tab;
-    const [ann, ben] = [await service.person(`ann-${people}`), await service.person(`ben-${people}`)];
-    const [key] = await service.keys.list(ann.id);
-    await logInAs(tab, ben);
-    await page.goto("/account");
-    const token = await page.locator('input[name="form_token"]').first().inputValue();
-    const answer = await page.request.post(`/account/keys/${key?.id}/revoke`, {
-      form: { form_token: token },
-      headers: { origin: service.url },
-    });
-    expect(answer.status()).toBe(404);
-    expect((await readCredits(ann.key)).status).toBe(200);
-  });
-
   it("does not open with the cookie of a session that was logged out", async () => {
     const { page } = tab;
     await openWorksOf(tab, await service.person(`ann-${people}`));

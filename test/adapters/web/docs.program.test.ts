@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { WAIT_SECONDS_MAX } from "../../../adapters/http/requests/request-headers.js";
@@ -12,9 +11,6 @@ import { codeOnPage, textOf } from "../../support/page-code.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 const policy = panoramaPolicy({ prices: { "1k": 3, "2k": 17, "4k": 23 }, writesPerMinute: 13, activeMax: 7 });
-
-/** The most bytes of the page without its scripts, styles and font, compressed. */
-const PAGE_BYTES_MAX = 26_000;
 
 describe("/docs", () => {
   const on = setUpBrowser({ policy });
@@ -114,23 +110,6 @@ describe("/docs", () => {
     expect(levels.filter((level) => level === 1).length).toBe(1);
   });
 
-  it("is sent compressed to visitors without a login, below 26 kB", async () => {
-    const get = async (coding: string) => {
-      const answer = await fetch(`${service.url}/docs`, { headers: { "accept-encoding": coding } });
-      expect(answer.headers.get("vary")).toBe("cookie, accept-encoding");
-      return answer.headers.get("content-encoding");
-    };
-    expect(await get("br, gzip")).toBe("br");
-    expect(await get("gzip")).toBe("gzip");
-    expect(await get("identity")).toBe(null);
-    const raw = async (coding: "br" | "gzip") => rawBody(`${service.url}/docs`, coding);
-    const [br, gzip] = [await raw("br"), await raw("gzip")];
-    expect(brotliDecompressSync(br).toString()).toBe(page);
-    expect(gunzipSync(gzip).toString()).toBe(page);
-    expect(br.length).toBeLessThanOrEqual(PAGE_BYTES_MAX);
-    expect(gzip.length).toBeLessThanOrEqual(PAGE_BYTES_MAX);
-  });
-
   it("leads to a key, and sends pages with a form token uncompressed", async () => {
     expect(page).toContain('<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a> to get one.');
     const tab = await on.openTab();
@@ -203,13 +182,3 @@ describe("/docs", () => {
     expect(new URL(shown.url()).hash).toBe("#idempotency");
   });
 });
-
-/** The body as it was sent. */
-const rawBody = async (url: string, coding: string): Promise<Buffer> => {
-  const { get } = await import("node:http");
-  return new Promise((resolve, reject) => {
-    get(url, { headers: { "accept-encoding": coding } }, async (answer) => {
-      resolve(Buffer.concat(await answer.toArray()));
-    }).on("error", reject);
-  });
-};

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { COARSE, logInAs, setUpBrowser } from "../../support/browser.js";
+import { COARSE, setUpBrowser } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, quarteredImage, type WebService } from "../../support/web-service.js";
 
@@ -91,19 +91,6 @@ describe("the panorama of the landing page", () => {
       return contrast >= 4.5 ? [] : [`${name}: ${contrast.toFixed(2)}`];
     });
   };
-
-  it("has a heading of two lines on every phone", async () => {
-    const tab = await on.openTab({ viewport: VIEWPORT });
-    const linesAt = async (width: number) => {
-      await tab.page.setViewportSize({ width, height: 640 });
-      return tab.page.evaluate(`{
-        const heading = document.querySelector("h1");
-        Math.round(heading.clientHeight / parseFloat(getComputedStyle(heading).lineHeight));
-      }`);
-    };
-    await tab.page.goto("/");
-    expect([await linesAt(320), await linesAt(390)]).toEqual([2, 2]);
-  });
 
   it("turns to the right, is dragged, and stands still after the button is pressed", async () => {
     const tab = await openTurning();
@@ -200,25 +187,6 @@ describe("the panorama of the landing page", () => {
     expect(next).toBe(`/works?${new URLSearchParams({ prompt: "a lake & “mist”" })}`);
   });
 
-  it("leads visitors over the sign-up to their prompt, typed or chosen", async () => {
-    const tab = await on.openTab({ viewport: VIEWPORT });
-    const promptAfterSignUp = async () => {
-      const next = new URL(await tab.page.locator('input[name="next"]').inputValue(), service.url);
-      return [new URL(tab.page.url()).pathname, next.pathname, next.searchParams.get("prompt")];
-    };
-    await tab.page.goto("/");
-    await tab.page.getByRole("button", { name: "Make it" }).click(); // empty: nothing is sent
-    expect(new URL(tab.page.url()).pathname).toBe("/");
-    await tab.page.getByLabel("Describe a place").fill("a lake & “mist”");
-    await tab.page.keyboard.press("Enter");
-    await tab.page.waitForURL("**/signup?*");
-    expect(await promptAfterSignUp()).toEqual(["/signup", "/works", "a lake & “mist”"]);
-    await tab.page.goto("/");
-    await tab.page.getByRole("link", { name: "Inside a glacier" }).click();
-    await tab.page.waitForURL("**/signup?*");
-    expect(await promptAfterSignUp()).toEqual(["/signup", "/works", "Inside a glacier"]);
-  });
-
   it("is the operator's choice of public panoramas, another one each hour", async () => {
     const titleNow = async () => {
       const text = await (await fetch(service.url)).text();
@@ -277,43 +245,6 @@ describe("the panorama of the landing page", () => {
     service.provider.picture = quarteredImage;
   });
 
-  it("and the viewer stay small, the pictures of panoramas not counted", async () => {
-    const { slug } = await service.kept(chosen, { prompt: "small" });
-    const { page } = await openTurning();
-    const network = await page.context().newCDPSession(page);
-    const urls = new Map<string, string>();
-    const sizes = new Map<string, number>();
-    network.on("Network.responseReceived", ({ requestId, response }) => void urls.set(requestId, response.url));
-    network.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-      const url = urls.get(requestId) ?? "";
-      // The larger picture of the landing page is requested after the page has loaded.
-      if (!url.includes("/assets/") && !url.endsWith("-hero.jpg")) sizes.set(url, encodedDataLength);
-    });
-    await network.send("Network.enable");
-    await network.send("Network.setCacheDisabled", { cacheDisabled: true });
-    const LIBRARY_KILOBYTES = 165; // loaded when the landing page is idle
-    for (const [path, kilobytes, ready] of [
-      ["/", 120, '#hero[data-shows="sphere"]'],
-      [`/p/${slug}`, 90, 'body[data-ready="sphere"]'],
-    ] as const) {
-      sizes.clear();
-      await page.goto(path);
-      await page.locator(ready).waitFor({ state: "attached", timeout: 60_000 });
-      const library = [...sizes].filter(([url]) => url.endsWith("-sphere.js")).reduce((sum, [, size]) => sum + size, 0);
-      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0) - library;
-      expect(sizes.get(service.url + path)).toBeGreaterThan(1000);
-      expect(bytes).toBeGreaterThan(20_000);
-      expect(bytes).toBeLessThanOrEqual(kilobytes * 1000);
-      expect(library).toBeGreaterThan(100_000);
-      expect(library).toBeLessThanOrEqual(LIBRARY_KILOBYTES * 1000);
-    }
-    for (const path of ["/gallery", "/docs", "/login"]) {
-      sizes.clear();
-      await page.goto(path, { waitUntil: "networkidle" });
-      expect([...sizes.keys()].filter((url) => url.endsWith("-sphere.js"))).toEqual([]);
-    }
-  });
-
   it("is light or dark as its reader chooses in the footer, by keyboard, too, and so are the next pages", async () => {
     const [LIGHT, DARK] = ["rgb(251, 250, 249)", "rgb(17, 18, 23)"];
     const { page } = await on.openTab({ colorScheme: "light" });
@@ -358,21 +289,5 @@ describe("the panorama of the landing page", () => {
     expect(answer.headers.get("content-security-policy")).toContain(allowed);
     expect(gallery.headers.get("content-security-policy")).toContain("script-src 'self';");
     expect(await gallery.text()).not.toContain("<style>");
-  });
-
-  it("is compressed for visitors, and for members, whose pages have secrets, it is not", async () => {
-    const acceptEncoding = { "accept-encoding": "br" };
-    const visitor = await fetch(service.url, { headers: acceptEncoding });
-    expect(visitor.headers.get("content-encoding")).toBe("br");
-    expect(await visitor.text()).toContain("Then stand in it.");
-    const tab = await on.openTab();
-    await logInAs(tab, ann);
-    const cookies = await tab.page.context().cookies();
-    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-    for (const path of ["/", "/works?prompt=guess", "/nope"]) {
-      const member = await fetch(service.url + path, { headers: { ...acceptEncoding, cookie } });
-      expect([path, member.headers.get("content-encoding")]).toEqual([path, null]);
-      expect(await member.text()).toContain("form_token");
-    }
   });
 });

@@ -158,13 +158,6 @@ describe("login and sessions", () => {
     for (let n = 1; n <= 10; n += 1) expect((await login({}, from("203.0.113.8"))).status).toBe(303);
   });
 
-  it("ignore the addresses that a client writes into x-forwarded-for itself", async () => {
-    for (let n = 1; n <= 10; n += 1) {
-      expect((await login({ password: "a guess" }, from(`192.0.2.${n}, 203.0.113.7`))).status).toBe(401);
-    }
-    expect((await login({}, from("192.0.2.99, 203.0.113.7"))).status).toBe(429);
-  });
-
   it("refuse a password of more than 200 characters as wrong, without hashing it", async () => {
     let hashed = 0;
     const { verifyPassword } = service.secrets;
@@ -233,13 +226,6 @@ describe("login and sessions", () => {
     expect(await service.orders.list(ann.id, 20, undefined)).toHaveLength(1);
   });
 
-  it("redirect to the requested page after a login, and never to another site", async () => {
-    const wanted = await visit("/works/abcdefghijklmnop?embed=1", "");
-    expect(wanted.headers.get("location")).toBe("/login?next=%2Fworks%2Fabcdefghijklmnop%3Fembed%3D1");
-    expect((await login({ next: "/account" })).headers.get("location")).toBe("/account");
-    expect((await login({ next: "//evil.example" })).headers.get("location")).toBe("/works");
-  });
-
   it("send every page with a policy that blocks foreign and inline scripts", async () => {
     const cookie = cookieOf(await login());
     for (const path of [
@@ -263,20 +249,6 @@ describe("login and sessions", () => {
       expect(policy).not.toContain("unsafe");
       expect(page.headers.get("x-content-type-options")).toBe("nosniff");
       expect(text.replace(inline, "")).not.toMatch(/<script(?![^>]* src="\/static\/)| on\w+="|style="/);
-    }
-  });
-
-  it("let browsers cache scripts and styles forever, and keep the scripts of a page below 100 kB", async () => {
-    for (const path of ["/", "/gallery", "/login"]) {
-      const text = await (await fetch(service.url + path)).text();
-      let scriptBytes = 0;
-      for (const [, url = ""] of text.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)) {
-        const file = await fetch(service.url + url);
-        expect(file.headers.get("cache-control")).toContain("immutable");
-        const bytes = (await file.arrayBuffer()).byteLength;
-        if (url.endsWith(".js")) scriptBytes += bytes;
-      }
-      expect(scriptBytes).toBeLessThan(100_000);
     }
   });
 });

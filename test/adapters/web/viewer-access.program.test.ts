@@ -44,31 +44,4 @@ describe("access to a panorama", () => {
     await logInAs(other, ben);
     expect((await other.page.goto(`/works/${slug}`))?.status()).toBe(404);
   });
-
-  it("shows its owner a hidden panorama in full, and the reason, while its public URL is not found", async () => {
-    const task = await service.kept(ann);
-    const hidden = { at: service.clock.now(), reason: "Shows a private person" };
-    (await service.tasks.hide(task.id, hidden))._unsafeUnwrap();
-    expect((await fetch(service.storage.urlOf(task.image.imageName))).status).toBe(404);
-    await logInAs(tab, ann);
-    await tab.page.goto(`/works/${task.slug}`);
-    await tab.page.locator('[data-quality="full"]').waitFor();
-    expect(await tab.page.getByText(hidden.reason).first().isVisible()).toBe(true);
-    await tab.page.getByRole("button", { name: "Share" }).click();
-    expect(await tab.page.getByRole("button", { name: "Make it public" }).count()).toBe(0);
-  });
-
-  it("stores a private image under a random name that does not contain its slug", async () => {
-    const first = await service.kept(ann, { visibility: "private" });
-    const second = await service.kept(ann, { visibility: "private" });
-    const names = [first, second].map(({ image }) => image.imageName);
-    // 22 characters of base64url are 132 bits.
-    for (const name of names) expect(name).toMatch(/^panoramas\/[\w-]{22}\.jpg$/);
-    expect(new Set(names).size).toBe(2);
-    expect(names.join()).not.toContain(first.slug);
-    for (const guess of [`${first.slug}.jpg`, `${first.slug}-thumbnail.webp`, `${first.id}.jpg`, ""]) {
-      expect((await fetch(`${service.url}/assets/panoramas/${guess}`)).status).toBe(404);
-    }
-    expect((await fetch(service.storage.urlOf(first.image.imageName))).status).toBe(200);
-  });
 });

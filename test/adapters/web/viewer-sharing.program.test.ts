@@ -9,8 +9,6 @@ import { quarterOf } from "../../support/pixels.js";
 import { changeTask } from "../../support/put-task.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
-const LONG_PROMPT = `A quiet lake\n at dawn, ${"with mist over the water ".repeat(12)}`.trim();
-
 describe("sharing a panorama", () => {
   const on = setUpBrowser();
   let service: WebService;
@@ -42,22 +40,6 @@ describe("sharing a panorama", () => {
   };
 
   describe("by what other sites read", () => {
-    it("cuts the prompt for titles and descriptions, and shows it whole in the page", async () => {
-      const { slug } = await service.kept(ann, { prompt: LONG_PROMPT });
-      const html = await htmlOf(`/p/${slug}`);
-      const line = LONG_PROMPT.replace(/\s+/g, " ");
-      const upTo = (characters: number) => `${line.slice(0, characters).replace(/ \S*$/, "")}…`; // ends with a word
-      const title = upTo(80);
-      expect(html).toContain(`<title>${title} · Panorama</title>`);
-      expect(html).toContain(`<h1 dir="auto">${title}</h1>`);
-      expect(contentOf(html, "og:title")).toBe(title);
-      expect(contentOf(html, "og:description")).toBe(`${upTo(160)} A 360° panorama, made with AI.`);
-      expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
-      expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
-      expect(html).toContain(`href="/signup?${new URLSearchParams({ prompt: LONG_PROMPT })}"`);
-      expect(await htmlOf("/gallery")).toContain(`<span class="tile-title" dir="auto">${title}</span>`);
-    });
-
     it("has a picture for link previews: a view straight ahead, of public panoramas only", async () => {
       const { slug } = await service.kept(ann, { prompt: "a public place" });
       const html = await htmlOf(`/p/${slug}`);

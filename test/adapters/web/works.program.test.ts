@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, openWorksOf, ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import { quarterAt } from "../../support/pixels.js";
+import { openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the works pages", () => {
@@ -41,29 +40,6 @@ describe("the works pages", () => {
     return card(text);
   };
 
-  it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
-    await openWorksOf(tab, ann);
-    await prompt().fill("a meadow <i>in spring</i>");
-    await tab.page.getByRole("radio", { name: /1K/ }).check();
-    await makeAndList();
-    await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Generating");
-    expect(await service.ledger.balance(ann.id)).toBe(96);
-
-    await service.work(); // the page must update without a reload
-    await card("a meadow").locator("img").waitFor();
-    expect(await card("a meadow").locator(".state").count()).toBe(0);
-    await card("a meadow").getByRole("link").first().click();
-    await ready(tab.page, "sphere");
-    expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
-    const [task] = await service.tasks.list(ann.id, 10, undefined);
-    expect(task?.request).toMatchObject({
-      resolution: "1k",
-      visibility: "private",
-      prompt: "a meadow <i>in spring</i>",
-    });
-    expect(new URL(tab.page.url()).pathname).toBe(`/works/${task?.slug}`);
-  });
-
   it("accept reference images as files and as URLs", async () => {
     const file = join(service.folder, "reference.png");
     await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } }).toFile(file);
@@ -79,21 +55,6 @@ describe("the works pages", () => {
       expect.stringMatching(/^https:\/\/references\.example\/assets\/references\/[\w-]{22}\.png$/),
       "https://images.example/a.jpg",
     ]);
-  });
-
-  it("accept a seed, and keep what was typed if it is refused", async () => {
-    await openWorksOf(tab, ann);
-    await prompt().fill("a seeded meadow");
-    await tab.page.getByText("Seed (optional)").click();
-    await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
-    await tab.page.getByLabel("Seed", { exact: true }).fill("2147483648");
-    await makeButton().click();
-    await tab.page.getByText("Seed must be a whole number from 0 to 2,147,483,647.").waitFor();
-    await tab.page.getByLabel("Seed", { exact: true }).fill("7");
-    await makeAndList();
-    await expect.poll(() => card("a seeded meadow").count()).toBe(1);
-    const [task] = await service.tasks.list(ann.id, 10, undefined);
-    expect(task?.request.seed).toBe(7);
   });
 
   it("charge once for a form that is sent twice", async () => {
@@ -114,24 +75,6 @@ describe("the works pages", () => {
     const answers = await Promise.all([send(), send()]);
     expect(answers.map((answer) => answer.status())).toEqual([303, 303]);
     expect(await service.tasks.list(ann.id, 10, undefined)).toHaveLength(1);
-  });
-
-  it("show the error of a refused form and keep the typed text", async () => {
-    await openWorksOf(tab, ann);
-    await prompt().fill("ab");
-    await tab.page.getByRole("radio", { name: /4K/ }).check();
-    await makeButton().click();
-    await tab.page.getByText("Describe the place in at least 3 characters, or add a picture.").waitFor();
-    expect(await prompt().inputValue()).toBe("ab");
-    expect(await tab.page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
-
-    const poor = await service.person(`poor-${people}`, 3);
-    const other = await on.openTab();
-    await openWorksOf(other, poor);
-    await other.page.getByLabel("Prompt", { exact: true }).fill("too expensive");
-    expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
-    await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
-    await other.page.getByText("This costs 6 credits, but you have 3. Buy more on your account page.").waitFor();
   });
 
   it("show failed panoramas and their refunds", async () => {
@@ -161,30 +104,6 @@ describe("the works pages", () => {
     await reloaded("Make public");
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
-  });
-
-  it("delete the task and the image of a panorama, and keep the ledger", async () => {
-    const { id, slug, image } = await service.kept(ann, { prompt: "to be deleted" });
-    const imageUrl = service.storage.urlOf(image.imageName);
-    expect((await fetch(imageUrl)).status).toBe(200);
-    await openWorksOf(tab, ann);
-    await (await menuOf("to be deleted")).getByText("Delete", { exact: true }).click();
-    await tab.page.getByText("Deleted “to be deleted”.").waitFor();
-    await tab.page.keyboard.press("Enter"); // the focus is on Undo
-    expect(await card("to be deleted").isVisible()).toBe(true);
-    expect(await tab.page.evaluate("document.activeElement.ariaLabel")).toBe("Delete: to be deleted");
-    await tab.page.keyboard.press("Enter");
-    expect(await card("to be deleted").isVisible()).toBe(false);
-    expect((await fetch(imageUrl)).status).toBe(200); // not yet
-    await tab.page.goto("/gallery");
-    await expect.poll(async () => (await service.tasks.find(id, ann.id)) === undefined).toBe(true);
-    expect((await fetch(imageUrl)).status).toBe(404);
-    expect((await fetch(imageUrl.replace(".jpg", "-thumbnail.webp"))).status).toBe(404);
-    expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
-    const headers = { authorization: `Bearer ${ann.key}` };
-    expect((await fetch(`${service.url}/api/v1/panoramas/${id}`, { headers })).status).toBe(404);
-    expect(await service.ledger.entries(ann.id)).toHaveLength(2);
-    expect(await service.ledger.balance(ann.id)).toBe(96);
   });
 
   it("cancel a panorama in progress, with its refund", async () => {
@@ -227,40 +146,6 @@ describe("the works pages", () => {
     expect(await card("nearly finished").locator("img").count()).toBe(1);
     expect(await cancel().count()).toBe(0);
     expect(await service.ledger.balance(ann.id)).toBe(94);
-  });
-
-  it("refuse to cancel without the token of the session", async () => {
-    await openWorksOf(tab, ann);
-    await prompt().fill("goes on");
-    await makeAndList();
-    await card("goes on").waitFor();
-    const [task] = await service.tasks.list(ann.id, 10, undefined);
-    const form_token = await tab.page.locator('#create input[name="form_token"]').inputValue();
-    const send = async (form: Record<string, string>, origin: string) =>
-      (await tab.page.request.post(`/works/${task?.id}/cancel`, { form, headers: { origin } })).status();
-    expect(await send({}, service.url)).toBe(403);
-    expect(await send({ form_token }, "https://evil.example")).toBe(403);
-    expect((await service.tasks.find(task!.id, ann.id))?.state).toBe("submitted");
-  });
-
-  it("refuse to change, cancel or delete a panorama of another account", async () => {
-    const { id } = await service.kept(ann, { prompt: "not yours" });
-    const ben = await service.person(`ben-${people}`);
-    await openWorksOf(tab, ben);
-    const token = await tab.page.locator('#create input[name="form_token"]').inputValue();
-    for (const [action, form] of [
-      ["visibility", { form_token: token, visibility: "private" }],
-      ["cancel", { form_token: token }],
-      ["delete", { form_token: token }],
-    ] as const) {
-      const answer = await tab.page.request.post(`/works/${id}/${action}`, { form, headers: { origin: service.url } });
-      expect(answer.status()).toBe(404);
-    }
-    // Of several, those of others are left out.
-    const form = { form_token: token, id, act: "delete", sure: "1" };
-    const answer = await tab.page.request.post("/works/selected", { form, headers: { origin: service.url } });
-    expect([answer.status(), new URL(answer.url()).search]).toEqual([200, ""]);
-    expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
   });
 
   it("publish, download and delete several selected ones, and say what was not possible, with the keyboard", async () => {
@@ -315,36 +200,5 @@ describe("the works pages", () => {
     await page.getByText("1 panorama deleted. 1 could not be deleted").waitFor();
     const left = await service.tasks.list(ann.id, 9, undefined);
     expect(left.map(({ request }) => request.prompt)).toEqual(["a lake in progress", "the second lake"]);
-  });
-
-  it("fit the screen of a phone", async () => {
-    await service.kept(ann, { prompt: "on a phone" });
-    const phone = await on.openTab({
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-      isMobile: true,
-    });
-    await logInAs(phone, ann);
-    for (const path of [
-      "/",
-      "/gallery",
-      `/gallery?q=${"nothing".repeat(14)}`,
-      "/works",
-      "/account",
-      "/login",
-      "/signup",
-    ]) {
-      await phone.page.goto(path);
-      expect([path, await phone.page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, 360]);
-    }
-    await phone.page.goto("/works");
-    await phone.page.getByText("Pictures to start from").click();
-    const name = "a-picture-with-a-long-name.png";
-    const buffer = await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } })
-      .png()
-      .toBuffer();
-    await phone.page.getByLabel(/Drop JPEG/).setInputFiles({ name, mimeType: "image/png", buffer });
-    await phone.page.locator("#pictures img").waitFor();
-    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
   });
 });

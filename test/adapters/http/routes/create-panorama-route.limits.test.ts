@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../../application/accounts/api-keys.js";
-import { deletePanorama } from "../../../../application/panoramas/change-panorama.js";
 import { type KeyLimits, NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
 import { dayOf, endOfWindow } from "../../../../domain/credits/budget.js";
 import { credits } from "../../../../domain/credits/credits.js";
-import type { TaskId } from "../../../../domain/ids.js";
 import { expectError } from "../../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -47,39 +45,6 @@ describe("the budgets of an API key", () => {
     await service.clock.advance(1);
     expect((await service.create(limited)).status).toBe(202);
   });
-
-  it("get the credits of a failed task back, and do not count a replay", async () => {
-    const limited = await withKey({ creditsPerDay: credits(4) });
-    const key = { "idempotency-key": "once" };
-    service.provider.play({ poll: "failed" });
-    const first = await service.create(limited, A_CREATION, key);
-    expect((await service.create(limited)).status).toBe(402);
-    const again = await service.create(limited, A_CREATION, key);
-    expect([first.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([202, 202, "true"]);
-    await service.settle();
-    expect((await service.create(limited)).status).toBe(202);
-    service.provider.play({ submit: "refuse" });
-    expect((await service.create(limited)).status).toBe(402);
-    await service.settle();
-    expect((await service.create(limited)).status).toBe(502);
-    service.provider.play({ submit: "accept" });
-    expect((await service.create(limited)).status).toBe(202);
-  });
-
-  it("admit of fifty concurrent creations with five keys exactly those that each key's budget pays for", async () => {
-    const keys = await Promise.all(Array.from({ length: 5 }, () => withKey({ creditsPerDay: credits(7) })));
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, async (_, n) => {
-        const { status } = await service.create(keys[n % 5] as Customer);
-        return [n % 5, status];
-      }),
-    );
-    for (const key of [0, 1, 2, 3, 4]) {
-      const statuses = answers.flatMap(([of, status]) => (of === key ? [status] : []));
-      expect(statuses.sort()).toEqual([202, ...Array(9).fill(402)]);
-    }
-    expect(await balance()).toBe(1_000 - 5 * 4);
-  });
 });
 
 describe("max_credits", () => {
@@ -113,30 +78,6 @@ describe("max_credits", () => {
     expect(await expectError(await create({ max_credits: 20 }), 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
     expect(await expectError(await create({}), 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
     expect(await balance()).toBe(996);
-  });
-});
-
-describe("the idempotency key of a deleted panorama", () => {
-  it("is refused with 400 and a sentence that says so, and creates nothing", async () => {
-    const key = { "idempotency-key": "once" };
-    const { id } = (await (await service.create(customer, A_CREATION, key)).json()) as { id: TaskId };
-    service.provider.play({ poll: "failed" });
-    await service.settle();
-    (await deletePanorama(service)(id, customer.accountId))._unsafeUnwrap();
-    const replay = await service.create(customer, A_CREATION, key);
-    expect([replay.status, await replay.json()]).toEqual([
-      400,
-      {
-        error: {
-          code: "invalid_request",
-          message: `Idempotency-Key: belongs to the panorama ${id}, which was deleted; use a new key for a new panorama.`,
-          param: "Idempotency-Key",
-        },
-      },
-    ]);
-    const other = await service.create(customer, { ...A_CREATION, resolution: "4k" }, key);
-    expect(await expectError(other, 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
-    expect(service.provider.started).toBe(1);
   });
 });
 

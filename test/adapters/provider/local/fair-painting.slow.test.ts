@@ -118,19 +118,6 @@ describe("fair painting", () => {
     );
   });
 
-  it.each(["1k", "2k"] as const)("paints a %s picture at once if all other accounts got more before", async (size) => {
-    const others = Array.from({ length: 30 }, (_, n) => ({ at: 0, owner: `owner ${n % 6}`, size: "4k" as const }));
-    const alone = await timeAlone(size);
-    // All six have got 3 million rays each.
-    expect(await timeAmong(others, 12_000_000, size)).toBeLessThanOrEqual(alone + 2 * STRIP_RAYS);
-  });
-
-  it("paints the pictures of one account one after the other", async () => {
-    const arrivals = (["4k", "4k", "1k", "2k"] as const).map((size) => ({ at: 0, owner: "a", size }));
-    const finished = await new Simulation().run(arrivals);
-    expect(finished).toEqual(finished.toSorted((a, b) => a - b));
-  });
-
   it("finishes the picture of an account that got much, although new accounts come without end", async () => {
     const heavy = Array.from({ length: 3 }, () => ({ at: 0, owner: "heavy", size: "4k" as const }));
     const newcomers = Array.from({ length: 400 }, (_, n) => ({

@@ -146,13 +146,6 @@ describe("LocalProvider", () => {
     expect(halves).toEqual([sky, ground]);
   });
 
-  it("finds its image by any spelling of the public URL", async () => {
-    const url = await urlOf(anOrder("a foggy ocean"));
-    for (const spelling of [url.replace("p.example", "P.Example:443"), url.replace("p.example", "new.example")]) {
-      expect((await provider.download(spelling)).isOk()).toBe(true);
-    }
-  });
-
   it("reports a generation as running until it is painted and the delay has passed", async () => {
     const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
@@ -186,16 +179,6 @@ describe("LocalProvider", () => {
     },
   );
 
-  it("starts one generation per task, also with repeated submissions by two processes", async () => {
-    const order = anOrder("a foggy ocean");
-    const other = aProvider();
-    const ids = await Promise.all([provider.submit(order), provider.submit(order), other.submit(order)]);
-    expect(new Set(ids.map((id) => id._unsafeUnwrap())).size).toBe(1);
-    await Promise.all([provider.idle(), other.idle()]);
-    expect(await readdir(join(folder, "jobs"))).toHaveLength(1);
-    expect(await readdir(join(folder, "results"))).toHaveLength(1);
-  });
-
   it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
     provider = aProvider(pool);
     const pictureOf = async (n: number, seed: number | undefined) => {
@@ -215,13 +198,6 @@ describe("LocalProvider", () => {
     ];
     expect(again === seven).toBe(true);
     expect(new Set([seven, eight, none]).size).toBe(3);
-  });
-
-  it("finds a generation by its task id", async () => {
-    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
-    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
-    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(id);
-    expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBeUndefined();
   });
 
   it("paints again what a previous process did not finish", async () => {
@@ -255,23 +231,12 @@ describe("LocalProvider", () => {
     }
   });
 
-  it("is too late to cancel a generation that has ended", async () => {
-    const order = anOrder("a foggy ocean");
-    const url = await urlOf(order);
-    expect(await provider.cancel((await provider.submit(order))._unsafeUnwrap())).toEqual(ok("too_late"));
-    expect((await provider.download(url)).isOk()).toBe(true);
-  });
-
   it("reports unavailable when a picture cannot be stored, and tries again", async () => {
     const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     await rm(join(folder, "results"), { recursive: true });
     await provider.idle();
     expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
     await provider.idle();
-  });
-
-  it("reports an unknown generation as failed", async () => {
-    expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
   });
 
   it("discard removes the job with its prompt and the result", async () => {

@@ -214,42 +214,6 @@ describe("PaintPool", () => {
     },
   );
 
-  it("uses the memory of pictures again while it paints, because threads free it late", async () => {
-    const workers = new Workers();
-    const pool = new PaintPool(2, workers.start);
-    const pictures = Array.from({ length: 30 }, (_, n) => paint(pool, anOrder(RESOLUTIONS["4k"], `owner ${n % 6}`)));
-    const buffers = new Set<ArrayBufferLike>();
-    await settled();
-    for (let strips = 0; workers.strips.length > 0 && strips < 30 * STRIPS["4k"]; strips += 1) {
-      for (const { strip } of workers.strips) buffers.add(strip.pixels.buffer);
-      await workers.endOne();
-    }
-    expect((await Promise.all(pictures)).every((picture) => picture.isOk())).toBe(true);
-    const next = paint(pool, anOrder(RESOLUTIONS["4k"]));
-    await settled();
-    buffers.add(workers.strips[0]!.strip.pixels.buffer);
-    expect(buffers.size).toBe(4);
-    await Promise.all([pool.close(), workers.endOne(), workers.endOne()]);
-    await next;
-  });
-
-  it("keeps the room of a picture until its work has ended, and gives it back if the work throws", async () => {
-    const workers = new Workers();
-    const pool = new PaintPool(1, workers.start, undefined, 2 * MEBIBYTE);
-    let fail = (_: Error) => {};
-    const first = pool.run(anOrder(RESOLUTIONS["1k"]), () => new Promise((_, reject) => (fail = reject)));
-    let entered = false;
-    const second = pool.run(anOrder(RESOLUTIONS["1k"], "b"), async () => {
-      entered = true;
-    });
-    await settled();
-    expect(entered).toBe(false);
-    fail(new Error("no disk"));
-    await expect(first).rejects.toThrow("no disk");
-    expect((await second).isOk()).toBe(true);
-    await pool.close();
-  });
-
   it("finishes every picture within the memory limit in random orders and stops", async () => {
     const step = fc.oneof(
       fc.record({

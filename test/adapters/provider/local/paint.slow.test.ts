@@ -1,9 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
-import { paintColumns } from "../../../../adapters/provider/local/painter/paint.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
-import { featuresOf } from "../../../../adapters/provider/local/painter/words.js";
 
 const pool = new PaintPool(2);
 afterAll(() => pool.close());
@@ -49,12 +47,6 @@ const rowDeviation = (pixels: Uint8Array, row: number): number => {
 };
 
 const brightness = (pixels: Uint8Array): number => pixels.reduce((sum, value) => sum + value, 0) / pixels.length;
-
-const meanOf = (pixels: Uint8Array, channel: number, fromRow: number, toRow: number): number => {
-  let sum = 0;
-  for (let at = fromRow * WIDTH; at < toRow * WIDTH; at++) sum += pixels[at * 3 + channel]!;
-  return sum / ((toRow - fromRow) * WIDTH);
-};
 
 describe("a painted panorama", () => {
   it.each([
@@ -105,77 +97,6 @@ describe("a painted panorama", () => {
   });
 });
 
-describe("a panorama painted from a prompt", () => {
-  it("is darker at night than by day", async () => {
-    expect(brightness(await painted("mountains at night"))).toBeLessThan(
-      brightness(await painted("mountains at noon")) * 0.5,
-    );
-  });
-
-  it("has a blue sky at noon, but not on Mars", async () => {
-    const earth = await painted("clear sky over a meadow at noon");
-    const mars = await painted("the plains of mars");
-    expect(meanOf(earth, 2, 0, 50)).toBeGreaterThan(meanOf(earth, 0, 0, 50) * 1.3);
-    expect(meanOf(mars, 0, 0, 50)).toBeGreaterThan(meanOf(mars, 2, 0, 50) * 1.3);
-  });
-
-  it("has green ground for a meadow, white for snow, yellow for sand", async () => {
-    const below = async (prompt: string) => {
-      const pixels = await painted(prompt);
-      return [0, 1, 2].map((channel) => meanOf(pixels, channel, 85, 128)) as [number, number, number];
-    };
-    const [meadowRed, meadowGreen, meadowBlue] = await below("a green meadow at noon");
-    expect(meadowGreen).toBeGreaterThan(Math.max(meadowRed, meadowBlue));
-    expect(Math.min(...(await below("a snow field in winter at noon")))).toBeGreaterThan(150);
-    const [sandRed, sandGreen, sandBlue] = await below("sand dunes at noon");
-    expect(sandRed).toBeGreaterThan(sandGreen);
-    expect(sandGreen).toBeGreaterThan(sandBlue * 1.2);
-  });
-
-  it("has two moons if the prompt says so, rows of violet in lavender, corals of many colours in a reef", async () => {
-    const twoMoons = { ...sceneOf("dunes under two moons", []), clouds: 0, cirrus: 0 };
-    expect(twoMoons.planets).toBe("moons");
-    const size = { widthPixels: WIDTH, heightPixels: HEIGHT };
-    const sky = (planets: "none" | "moons") => {
-      const pixels = new Uint8Array(WIDTH * HEIGHT * 3);
-      paintColumns({ scene: { ...twoMoons, planets }, references: [], size, from: 0, to: WIDTH, pixels });
-      return meanOf(pixels, 0, 20, 60);
-    };
-    expect(sky("moons") - sky("none")).toBeGreaterThan(0.2);
-
-    const lavender = await painted("lavender at noon");
-    expect(meanOf(lavender, 2, 70, 110)).toBeGreaterThan(meanOf(lavender, 1, 70, 110) * 1.4);
-
-    const reef = await painted("coral reef in clear water");
-    const kelp = await painted("kelp underwater");
-    expect(rowDeviation(reef, 70)).toBeGreaterThan(1.5 * rowDeviation(kelp, 70));
-  });
-
-  it("shows the far shore in mist, and more than one white of a snowy forest", async () => {
-    const shore = await painted("a quiet lake at dawn, mist over the water");
-    const rows = Array.from({ length: 20 }, (_, row) => rowDeviation(shore, 52 + row));
-    const steps = rows.slice(1).map((deviation, row) => Math.abs(deviation - rows[row]!));
-    expect(Math.max(...steps)).toBeGreaterThan(3); // where the land ends
-    const forest = await painted("forest in snow");
-    expect(forest.filter((value) => value > 240).length / forest.length).toBeLessThan(0.01);
-  });
-
-  it("uses only whole words: a knight is not night, a starfish has no stars", () => {
-    expect(sceneOf("a knight and a starfish at noon", []).stars).toBe(0);
-    expect(sceneOf("stars at night", []).stars).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ["snow-covered peaks", ["snow", "mountains"]],
-    ["a moon-lit pond, tree-lined", ["moon", "lake", "forest"]],
-    ["snow-free peaks", ["mountains"]],
-    ["a sand-coloured wall by the sea-green door", []],
-    ["an off-beach sci-fi tale", ["alien"]],
-  ])("reads words with hyphens: %s", (prompt, features) => {
-    expect([...featuresOf(prompt)].sort()).toEqual(features.sort());
-  });
-});
-
 describe("reference images in a painted panorama", () => {
   const aReference = (red: number, green: number, blue: number): Reference => {
     const pixels = new Uint8Array(64 * 48 * 3);
@@ -200,23 +121,5 @@ describe("reference images in a painted panorama", () => {
       expect(pixel![channel]).toBeGreaterThan(185);
       expect(Math.max(...pixel!.filter((_, index) => index !== channel))).toBeLessThan(25);
     }
-  });
-
-  it("fade into the landscape without an edge", async () => {
-    const pixels = await painted("clear sky over the ocean at noon", WIDTH, [aReference(250, 40, 40)]);
-    for (let column = 1; column < WIDTH; column++) {
-      const row = 55;
-      const at = (x: number) => pixels[(row * WIDTH + x) * 3 + 2]!;
-      expect(Math.abs(at(column) - at(column - 1))).toBeLessThan(45);
-    }
-  });
-
-  it("give the landscape its colours where there is no prompt", async () => {
-    const red = await painted(undefined, WIDTH, [aReference(200, 60, 40)]);
-    const blue = await painted(undefined, WIDTH, [aReference(40, 90, 200)]);
-    // Behind the viewer, where no reference hangs.
-    const behind = (pixels: Uint8Array) => pixels.subarray(30 * WIDTH * 3, 30 * WIDTH * 3 + 30);
-    const warmth = (pixels: Uint8Array) => behind(pixels)[0]! - behind(pixels)[2]!;
-    expect(warmth(red)).toBeGreaterThan(warmth(blue) + 40);
   });
 });

@@ -57,39 +57,4 @@ describe("readers of the gallery", () => {
     await expect.poll(() => last.boundingBox()).toEqual(place);
     expect(await tab.page.locator("#gallery li").count()).toBe(all);
   });
-
-  it("search the gallery with the keyboard, and open what is found", async () => {
-    const task = await service.kept(ann, { prompt: "Läkeside cabin" });
-    for (let n = 0; n < 60; n += 1) {
-      const id = service.ids.taskId();
-      const request = { ...task.request, prompt: n % 2 ? `lake ${n}` : `dunes ${n}` };
-      const copy = { ...task, id, slug: service.ids.slug(), request } as typeof task;
-      await putTask(service.database, copy);
-    }
-    const { page } = tab;
-    const field = page.getByRole("search").getByRole("searchbox", { name: "Search in descriptions" });
-    const tiles = page.locator("#gallery .tile-title");
-    await page.goto("/gallery?sort=oldest");
-    await field.focus();
-    await page.keyboard.type("LAK");
-    await page.keyboard.press("Enter");
-    await page.waitForURL("**/gallery?q=LAK&sort=oldest");
-    await expect
-      .poll(async () => {
-        await page.mouse.wheel(0, 3000);
-        return tiles.count();
-      })
-      .toBe(31);
-    expect(await tiles.first().textContent()).toBe("Läkeside cabin");
-    expect((await tiles.allTextContents()).filter((title) => /^lake \d+$/.test(title))).toHaveLength(30);
-    expect(await page.locator('a[rel="next"]').count()).toBe(0);
-    await field.focus();
-    for (const name of ["Search", "Newest", "Oldest"]) {
-      await page.keyboard.press("Tab");
-      expect(await page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent")).toBe(name);
-    }
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(`**/p/${task.slug}`);
-  });
 });

@@ -161,14 +161,6 @@ describe("comfyui dialect", () => {
     expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
   });
 
-  it("reports a workflow that ended without an image as failed", async () => {
-    const { provider, fake } = await started();
-    fake.plan = "succeed without image";
-    const id = (await provider.submit(order(1)))._unsafeUnwrap();
-    const reason = "the workflow has ended without an image";
-    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason, cause: "unusable_result" }));
-  });
-
   it("refuses images without a placeholder, and text alone where the workflow needs an image", async () => {
     const images = (n: number) => aCreationRequest({ prompt: "a lake", image_urls: Array(n).fill(FOREIGN) });
     const textOnly = (await started()).provider;

@@ -2,14 +2,12 @@ import { err, ok } from "neverthrow";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
-import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { RandomIds } from "../../../../../adapters/system/random-ids.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import type { CreationRequest } from "../../../../../domain/tasks/creation-request.js";
-import { advanceUntil } from "../../../../support/advance-until.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import type { FakeWorldlabs } from "../../../../support/fake-worldlabs.js";
 import { answers, FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
@@ -254,30 +252,6 @@ describe("worldlabs dialect", () => {
       const { fake, provider } = await started();
       fake.plan = "fail";
       expect(await provider.poll(await lost(worldlabs))).toEqual(ok({ state: "running" }));
-    });
-
-    it("is searched again after a 429, as a read: creations pause, too", async () => {
-      const clock = new HandClock();
-      const { fake, provider } = await started({ clock });
-      fake.faults.lists.push(refuses(429, { "retry-after": "5" }));
-      const searching = provider.search(taskId(1), noon);
-      await expect.poll(() => fake.server.requests.length, { interval: 5 }).toBe(1);
-      await expect.poll(() => provider.readiness(), { interval: 5 }).toBe("busy");
-      await advanceUntil(clock, searching);
-      expect(await searching).toEqual(ok(undefined));
-      expect(callsOf(fake)).toEqual(Array(2).fill("POST /marble/v1/worlds:list"));
-    });
-
-    it("does not open the circuit while every search of it fails with 500", async () => {
-      const clock = new HandClock();
-      const { fake, provider } = await started({ clock });
-      fake.faults.lists.push(...Array.from({ length: 9 }, () => FAULTS.failsBefore));
-      for (let n = 0; n < 3; n += 1) {
-        const searching = provider.search(taskId(1), noon);
-        await advanceUntil(clock, searching);
-        expect((await searching).isErr()).toBe(true);
-      }
-      expect(provider.readiness()).toBe("ready");
     });
 
     it.each<[string, unknown]>([
