@@ -10,7 +10,7 @@ const TURN_MILLISECONDS_MIN = 20;
 /** Senders are counted from this request of a turn on: shorter turns do not need the counts. */
 const TURN_COUNTED_FROM = 64;
 
-/** A sender that holds less than this share of the average is not the cause of an overload. */
+/** A sender with less than this share of the average number of requests is not the cause of an overload. */
 const SMALL_SHARE = 1 / 2;
 
 /** Before the network in the name of a sender. */
@@ -21,8 +21,8 @@ const NETWORK = "network ";
  * so much work waits for the database that another request would wait too long, or so many requests arrived together
  * that the last ones are late already.
  *
- * Senders that hold much of the work are refused first: whoever holds less than half of the average is handled. When
- * all senders hold about the same, all are refused.
+ * Senders with many requests in flight are refused first. Senders with less than half of the average are still served.
+ * When all senders have about the same number, all are refused.
  */
 export class Overload {
   private readonly isDatabaseOverloaded: (kind: RequestKind) => boolean;
@@ -30,7 +30,7 @@ export class Overload {
   private readonly inFlight: ReadonlySet<Exchange>[] = [];
   private requestsInTurn = 0;
   private turnSince = 0;
-  /** Requests by sender: of this turn, and those in flight when it was first asked. */
+  /** Number of requests by sender: those of this turn, and those in flight at the first overload of the turn. */
   private readonly held = new Map<Sender, number>();
   private total = 0;
   private hasCountedFlight = false;

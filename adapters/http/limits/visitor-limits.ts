@@ -1,7 +1,7 @@
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PageCost } from "../../web-page/page.js";
 
-/** What is counted for each network. `key`: requests with an API key that is not known. */
+/** Kinds of requests that are counted for each network. `key`: requests with an unknown API key. */
 export type VisitorRequest = PageCost | "form" | "key";
 
 /**
@@ -19,17 +19,16 @@ export const VISITOR_LIMITS: Readonly<Record<VisitorRequest, number>> = {
 
 const MINUTE = 60_000;
 
-/** Networks that are remembered per kind. Those that were seen longest ago are forgotten. */
+/** Maximum number of networks per kind. The least recently seen ones are forgotten. */
 const NETWORKS_MAX = 20_000;
 
 /**
  * Limits visitors by their network (client-address.ts) before anything is read for them. Each process counts for
- * itself: the limits protect the process, and a count in the database would cost more than most of these requests. The
- * limits of passwords are counted in the database (application/accounts/check-credentials.ts), because they protect
- * accounts.
+ * itself: the limits protect the process, and a count in the database would cost more than most of these requests.
+ * Password limits protect accounts, so the database counts them (application/accounts/check-credentials.ts).
  *
- * A network may use its whole limit at once, and then the same rate evenly. One number per network is enough: the time
- * at which it will have its whole limit again.
+ * A network may use its whole limit at once, and then the same rate evenly. One number is stored per network: the time
+ * at which its whole limit is available again.
  */
 export class VisitorLimits {
   private readonly clock: Pick<Clock, "now">;
@@ -45,7 +44,7 @@ export class VisitorLimits {
     this.clock = clock;
   }
 
-  /** Counts the request. Returns the seconds after which the next one is admitted if there were too many. */
+  /** Counts the request. Returns the seconds to wait if the limit is reached. */
   count(kind: VisitorRequest, network: string): number | undefined {
     const freeAt = this.counters[kind];
     const now = this.clock.now().getTime();
@@ -63,7 +62,7 @@ export class VisitorLimits {
     return undefined;
   }
 
-  /** Whether a further request of this kind would be refused. */
+  /** True if another request of this kind would be refused. */
   isUsedUp(kind: VisitorRequest, network: () => string): boolean {
     if (this.counters[kind].size === 0) return false; // nearly always
     const now = this.clock.now().getTime();
@@ -71,7 +70,7 @@ export class VisitorLimits {
     return known <= now + MINUTE && known + MINUTE / VISITOR_LIMITS[kind] > now + MINUTE;
   }
 
-  /** Networks that are remembered. */
+  /** Number of remembered networks. */
   get size(): number {
     return Object.values(this.counters).reduce((sum, { size }) => sum + size, 0);
   }

@@ -91,9 +91,9 @@ export class Exchange {
   }
 
   /**
-   * Must be called between the body and what is charged for it. Returns an error if no answer can be sent any more,
-   * because the client has disconnected or has sent something behind the body that ends the connection. From then on
-   * nothing that it sends does so before the answer; it is not noticed either that the client disconnects.
+   * Call after reading the body and before charging. Returns an error if the client has disconnected, or has sent
+   * something after the body that ends the connection. Afterwards, disconnects and further bytes are not noticed until
+   * the answer is sent.
    */
   async hold(): Promise<Result<void, InvalidMessage>> {
     if (!this.raw.closed) await this.raw.hold();

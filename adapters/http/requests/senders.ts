@@ -8,19 +8,19 @@ import { clientAddress, type TrustedProxies } from "./client-address.js";
 /** The account of a request if its key is known, otherwise the network from which it comes. */
 export type Sender = AccountId | `network ${string}`;
 
-/** Keys and networks that are remembered: as many that were met last, and up to twice as many. */
+/** Capacity of the caches. They keep at least this many recent entries, at most twice as many. */
 const KEYS_MAX = 10_000;
 const NETWORKS_MAX = 10_000;
 
-/** A longer `x-forwarded-for` is read each time: anybody can send headers of 16 kB, each of them a different one. */
+/** Longer headers are not cached: a client could fill the cache with headers of 16 kB. */
 const FORWARDED_CHARACTERS_MAX = 256;
 
-/** Tells who sends a request, without the database. */
+/** Finds the sender of a request without the database. */
 export class Senders {
   private readonly trustedProxies: TrustedProxies;
-  /** By the digest of the key: keys themselves are not kept. */
+  /** Accounts by SHA-256 of the key. */
   private readonly accounts = new RecentMap<string, AccountId>(KEYS_MAX);
-  /** By what a network follows from. */
+  /** Networks by peer address and `x-forwarded-for`. */
   private readonly networks = new RecentMap<string, Sender>(NETWORKS_MAX);
 
   constructor(trustedProxies: TrustedProxies) {

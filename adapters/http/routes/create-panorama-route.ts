@@ -21,8 +21,8 @@ export const creationResponseSchema = z
   .meta({ id: "CreationResponse" });
 
 /**
- * `POST /panoramas`. The path of `publicUrl` is that below which the routes are mounted. A `webhook_url` may use http
- * at `webhookPrivateOrigins`.
+ * `POST /panoramas`. `publicUrl` includes the path at which the routes are mounted. A `webhook_url` may use http at
+ * `webhookPrivateOrigins`.
  */
 export const createPanoramaRoute = (
   panoramas: Pick<UseCases["panoramas"], "create">,
@@ -52,7 +52,7 @@ export const createPanoramaRoute = (
         credits_charged: task.reservation.credits,
         created_at: task.reservedAt.toISOString(),
         resolution: request.resolution,
-        visibility: request.visibility, // the owner may have changed that of the task since
+        visibility: request.visibility, // as requested, like the first answer
         prompt: request.prompt,
         image_urls: [...request.imageUrls],
         seed: request.seed,

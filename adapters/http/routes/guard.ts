@@ -19,19 +19,19 @@ import type { Exchange } from "../requests/exchange.js";
 import type { Senders } from "../requests/senders.js";
 import type { Handler } from "../routes.js";
 
-/** Handles a request that is authenticated and within the rate limit. `apiKey` is the key of the request. */
+/** Handles a request that is authenticated and within the rate limit. */
 export type GuardedHandler = (
   exchange: Exchange,
   owner: AccountId,
   apiKey: AdmittedKey,
 ) => Awaitable<Result<Reply, ApiError>>;
 
-/** Handles such a request that reads a task of the account. */
+/** Handles an admitted request that reads one task of the account. */
 export type TaskHandler = (exchange: Exchange, task: Task, apiKey: AdmittedKey) => Awaitable<Result<Reply, ApiError>>;
 
 export type Guard = {
   readonly guarded: (kind: RequestKind, handler: GuardedHandler) => Handler;
-  /** For reads of the task in the path, which is read together with the key: one query for both. 404 without one. */
+  /** Reads the task in the path in the same query as the key. Answers 404 if the account has no such task. */
   readonly guardedTask: (handler: TaskHandler) => Handler;
 };
 
@@ -46,8 +46,8 @@ type Parts = {
 
 /**
  * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
- * (429). Does not read the body. A network that has sent too many keys that are not valid must wait before another key
- * that is not known is looked up (429).
+ * (429). Does not read the body. Answers 429 to unknown keys from a network that sent too many invalid keys. Keys that
+ * authenticated before are still served.
  */
 export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
   const policies = rateLimitPolicies(rates);
@@ -97,7 +97,7 @@ export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
 const TOO_MANY_KEYS = errorBody(
   429,
   "rate_limited",
-  "Too many requests with API keys that are not valid have come from this network. Retry in 1 s.",
+  "Too many requests with invalid API keys from this network. Retry in 1 s.",
   { headers: { "retry-after": "1" } },
 );
 
@@ -128,9 +128,9 @@ const REQUESTS: Readonly<Record<Scope, string>> = {
 
 const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");
 
-/** The task of the path; `undefined` if the text cannot be a task id. */
+/** Task id in the path. `undefined` if it is malformed. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
 
-/** The answer to a path without a task of the account. */
+/** 404 for a task id that the account does not have. */
 export const unknownTask = (exchange: Exchange): Result<never, NotFound> =>
   err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));

@@ -3,20 +3,20 @@ import * as z from "zod";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
 
-/** How a model is asked for a panorama: what its schema says of its inputs. */
+/** Inputs of a model, read from its published schema. */
 export type ModelInputs = {
   /** Sent with every prediction. */
   readonly constants: Readonly<Record<string, unknown>>;
   readonly sizes: Readonly<Record<Resolution, PixelSize>>;
   /**
-   * A `list` has one element for each reference image. A LoRA of the platform's trainer has one `canvas`, which the
-   * result gets its shape from, and perhaps a mask.
+   * `list`: one URL per reference image. `canvas`: a LoRA trained on Replicate. It takes one image, whose size the
+   * result copies, and possibly a mask. `none`: text only.
    */
   readonly references:
     | { readonly kind: "list"; readonly input: string; readonly max: number }
     | { readonly kind: "canvas"; readonly hasMask: boolean }
     | { readonly kind: "none" };
-  /** Whether it takes a seed, by which a lost submission is found. */
+  /** True if the model accepts a seed. The seed identifies a prediction whose id was lost. */
   readonly hasSeed: boolean;
   readonly promptCharactersMax: number;
 };
@@ -29,12 +29,12 @@ const property = z.looseObject({
   maxLength: z.number().optional(),
   enum: z.array(z.unknown()).optional(),
   items: z.looseObject({ type: z.string().optional(), format: z.string().optional() }).optional(),
-  /** The list of allowed values stands in a schema of its own. */
+  /** Enums are references to another schema. */
   allOf: z.array(z.looseObject({ $ref: z.string().optional() })).optional(),
 });
 type Property = z.infer<typeof property>;
 
-/** `openapi_schema` of a version, as far as it is read. */
+/** The parts of a version's `openapi_schema` that this adapter reads. */
 export const modelSchema = z.object({
   components: z.object({
     schemas: z
@@ -46,25 +46,27 @@ export const modelSchema = z.object({
 });
 type Schemas = z.infer<typeof modelSchema>["components"]["schemas"];
 
-/** Of the inputs that models have beside those for prompt, pictures and size: what one good panorama needs. */
+/** Values for other inputs, if the model has them. The first allowed value is sent. */
 const PREFERRED: Readonly<Record<string, readonly unknown[]>> = {
   num_outputs: [1],
   max_images: [1],
   sequential_image_generation: ["disabled"],
-  // It would rewrite the customer's prompt.
+  // These two rewrite the customer's prompt.
   enhance_prompt: [false],
   prompt_upsampling: [false],
-  // Custom sizes of the trainer's models need it off.
+  // Custom sizes of trained LoRAs require `go_fast: false`.
   go_fast: [false],
   output_format: ["png", "jpg", "jpeg"],
   output_quality: [95],
 };
 
-/** Edges of a picture are multiples of it. */
+/** Width and height are multiples of this. */
 const STEP_PIXELS = 16;
 
-/** Finds how to ask a model for a panorama. The error completes "the model ...". */
-export const modelInputs = ({ components: { schemas } }: z.infer<typeof modelSchema>): Result<ModelInputs, string> => {
+/** Reads the inputs from a schema. The error is a clause after "the model". */
+export const readModelInputs = ({
+  components: { schemas },
+}: z.infer<typeof modelSchema>): Result<ModelInputs, string> => {
   const { properties, required = [] } = schemas.Input;
   if (properties.prompt === undefined) return err("has no input prompt");
   const custom = ["size", "aspect_ratio"].find((name) => allows(schemas, properties[name], "custom"));
@@ -78,7 +80,7 @@ export const modelInputs = ({ components: { schemas } }: z.infer<typeof modelSch
   );
   if (sizes === undefined) return err("makes no picture that is twice as wide as high");
   const chosen = Object.entries(PREFERRED).flatMap(([name, values]) => {
-    const value = values.find((one) => allows(schemas, properties[name], one));
+    const value = values.find((preferred) => allows(schemas, properties[name], preferred));
     return value === undefined ? [] : [[name, value] as const];
   });
   const references = referencesIn(properties);
@@ -90,7 +92,7 @@ export const modelInputs = ({ components: { schemas } }: z.infer<typeof modelSch
   return ok({ constants, sizes, references, hasSeed: properties.seed !== undefined, promptCharactersMax });
 };
 
-/** A list of URLs, or the one image of the models that the platform's trainer makes. */
+/** Finds the input for reference images. */
 const referencesIn = (properties: Readonly<Record<string, Property>>): ModelInputs["references"] => {
   const list = Object.entries(properties).find(
     ([, { type, items }]) => type === "array" && items?.type === "string" && items.format === "uri",
@@ -104,7 +106,7 @@ const referencesIn = (properties: Readonly<Record<string, Property>>): ModelInpu
     : { kind: "none" };
 };
 
-/** Whether an input exists, and takes this value. */
+/** True if the input exists and accepts `value`. */
 const allows = (schemas: Schemas, input: Property | undefined, value: unknown): boolean => {
   if (input === undefined) return false;
   const values = input.enum ?? input.allOf?.map(({ $ref }) => schemas[$ref?.split("/").at(-1) ?? ""]?.enum)[0];
@@ -113,7 +115,7 @@ const allows = (schemas: Schemas, input: Property | undefined, value: unknown): 
   return value !== "custom" && (typeof value !== "number" || (value >= minimum && value <= maximum));
 };
 
-/** The sizes to ask for, with a width within limits: the service scales a result to the exact size. */
+/** Sizes to request, within the model's widths. Results are scaled later. `undefined` if no 2:1 size is possible. */
 const sizesWithin = (widthMin: number, widthMax: number): ModelInputs["sizes"] | undefined => {
   const least = Math.ceil(widthMin / 2 / STEP_PIXELS) * STEP_PIXELS;
   const most = Math.floor(widthMax / 2 / STEP_PIXELS) * STEP_PIXELS;

@@ -14,13 +14,13 @@ import {
 } from "../images/reference-input.js";
 import type { ModelInputs } from "./model-inputs.js";
 
-/** `TOK` is the trigger word of FLUX models that the platform's trainer has made. */
+/** `TOK` is the trigger word of FLUX LoRAs that were trained on Replicate. */
 const LORA_PREFIX = "TOK, 360 degree equirectangular panorama, seamless";
-/** Of 0 to 1, where 1 ignores the given image. The default of the models, 0.8, repaints most of it. */
+/** `prompt_strength` without a mask: 0 keeps the image, 1 ignores it. The models' default, 0.8, repaints too much. */
 const UNMASKED_PROMPT_STRENGTH = 0.6;
-/** For the area outside the mask: its plain colour needs no keeping. */
+/** `prompt_strength` with a mask. High, because the mask lets only the plain area around the photo be repainted. */
 const MASKED_PROMPT_STRENGTH = 0.95;
-/** Replicate takes data URIs of at most 256 kB; base64 turns three bytes into four characters. */
+/** Replicate accepts data URIs of up to 256 kB. Base64 turns three bytes into four characters. */
 const DATA_URI_BYTES_MAX = 190_000;
 
 const uploadedSchema = z.object({ urls: z.object({ get: nonEmpty }) });
@@ -37,7 +37,7 @@ export const predictionInput = async (
   switch (references.kind) {
     case "list": {
       if (imageUrls.length > references.max) return err(tooMany(references.max));
-      const given = imageUrls.map(async (url, index) => (await referenceOf(url, context)).mapErr(ofImage(index)));
+      const given = imageUrls.map(async (url, index) => (await sendReference(url, context)).mapErr(ofImage(index)));
       const images = Result.combine(await Promise.all(given));
       return images.map((urls) => ({
         ...settings,
@@ -58,14 +58,14 @@ export const predictionInput = async (
   }
 };
 
-/** The schema was read after the request was admitted. */
+/** Needed because the schema may be read only after the request was accepted. */
 const tooMany = (max: number): string => `the model keeps at most ${max} reference images; nothing was sent`;
 
 /**
- * A small image of this service as a data URI, a larger one as a file that is uploaded first, both with all their
- * bytes. The URL of another host is passed on.
+ * Converts a reference image for Replicate. Small images of this service become data URIs, larger ones are uploaded,
+ * other URLs are passed on. Images are not resized.
  */
-const referenceOf = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
+const sendReference = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
   if (context.storage.nameOf(url) === undefined) return ok(url);
   const read = await referenceFile(url, context);
   if (read.isErr()) return err(read.error);
@@ -81,8 +81,8 @@ const referenceOf = async (url: string, context: CreationContext): Promise<Resul
 type CanvasInputs = { readonly image: string; readonly mask?: string; readonly prompt_strength: number };
 
 /**
- * The inputs for a reference image. It is on a canvas, because the result gets the shape of this image. A photo is kept
- * by a mask if the version has one; anything else is kept by a low `prompt_strength`.
+ * Places the image on a 2:1 canvas, because the result copies its size. A photo is preserved with a mask if the model
+ * has one, otherwise with a low `prompt_strength`.
  */
 const canvasOf = async (
   storage: HostedImages,

@@ -3,10 +3,10 @@ import * as z from "zod";
 import { parseBody } from "../answers/read-answer.js";
 import { checkedJson, misconfigured, type Read, unchecked } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
-import { type ModelInputs, modelInputs, modelSchema } from "./model-inputs.js";
+import { type ModelInputs, modelSchema, readModelInputs } from "./model-inputs.js";
 
-/** `version`: what predictions run, the id of a version, or the name of an official model. */
-export type KnownModel = { readonly version: string; readonly inputs: ModelInputs };
+/** `version`: the value of `version` in a prediction: a version id, or the name of an official model. */
+export type ResolvedModel = { readonly version: string; readonly inputs: ModelInputs };
 
 const versionSchema = z.object({ id: z.string(), openapi_schema: modelSchema });
 const publishedSchema = z.object({ latest_version: versionSchema.nullable() });
@@ -15,16 +15,15 @@ type Version = z.infer<typeof versionSchema>;
 const VERSION_ID = /^[0-9a-f]{64}$/;
 
 /**
- * Finds the schema of `model` and the version that its predictions run: the one in its name, or the latest one, because
- * only official models can be run by their name alone. Reads it once; the model stays as it is until the service starts
- * again.
+ * Looks up a model once per process: its schema, and the version from its name or else the latest one. Only official
+ * models can run without a version id.
  */
 export class ReplicateModel {
   /** `owner/name` or `owner/name:version`. */
   private readonly model: string;
-  /** Undefined until it was read. */
-  known: KnownModel | undefined;
-  private reading: Promise<Result<KnownModel, CheckFailure>> | undefined;
+  /** `undefined` before the first successful read. */
+  known: ResolvedModel | undefined;
+  private reading: Promise<Result<ResolvedModel, CheckFailure>> | undefined;
 
   constructor(model: string) {
     this.model = model;
@@ -36,7 +35,7 @@ export class ReplicateModel {
   }
 
   /** Concurrent calls share one read. After a failure the next call reads again. */
-  async find(read: Read): Promise<Result<KnownModel, CheckFailure>> {
+  async find(read: Read): Promise<Result<ResolvedModel, CheckFailure>> {
     if (this.known !== undefined) return ok(this.known);
     this.reading ??= this.read(read).finally(() => {
       this.reading = undefined;
@@ -44,7 +43,7 @@ export class ReplicateModel {
     return this.reading;
   }
 
-  private async read(read: Read): Promise<Result<KnownModel, CheckFailure>> {
+  private async read(read: Read): Promise<Result<ResolvedModel, CheckFailure>> {
     const { model, name } = this;
     const versionId = model.split(":")[1];
     const answer = await read(versionId === undefined ? `/models/${name}` : `/models/${name}/versions/${versionId}`);
@@ -61,21 +60,21 @@ export class ReplicateModel {
       ).mapErr(({ reason }) => unchecked(reason)),
     );
     return version
-      .andThen((found) => this.usable(found, versionId !== undefined))
+      .andThen((found) => this.resolve(found, versionId !== undefined))
       .map((known) => {
         this.known = known;
         return known;
       });
   }
 
-  private usable(version: Version | null, isNamed: boolean): Result<KnownModel, CheckFailure> {
+  private resolve(version: Version | null, hasVersionInName: boolean): Result<ResolvedModel, CheckFailure> {
     const cannot = (why: string) =>
       misconfigured(`REPLICATE_MODEL=${this.model}: the model ${why}; set bytedance/seedream-4 or another model`);
     if (version === null) return err(cannot("has no version that can be run"));
-    const inputs = modelInputs(version.openapi_schema).mapErr(cannot);
-    return inputs.andThen((found): Result<KnownModel, CheckFailure> => {
-      // The trainer's models have versions of their owners. Those with lists of pictures are official ones.
-      if (found.references.kind !== "canvas" && !isNamed) return ok({ version: this.name, inputs: found });
+    const inputs = readModelInputs(version.openapi_schema).mapErr(cannot);
+    return inputs.andThen((found): Result<ResolvedModel, CheckFailure> => {
+      // Models without `canvas` are treated as official and run by name. LoRAs run by version id.
+      if (found.references.kind !== "canvas" && !hasVersionInName) return ok({ version: this.name, inputs: found });
       return VERSION_ID.test(version.id)
         ? ok({ version: version.id, inputs: found })
         : err(unchecked("the answer is not a version of a model"));

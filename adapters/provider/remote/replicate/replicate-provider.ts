@@ -23,8 +23,8 @@ import { replicateSignature } from "./replicate-signature.js";
 export type ReplicateOptions = RemoteOptions & {
   readonly apiKey: string;
   /**
-   * `owner/name`, or `owner/name:version`. By default `bytedance/seedream-4`. The model's schema must have a prompt,
-   * and a width and height of its own; a list of image URLs keeps up to three reference images.
+   * `owner/name`, or `owner/name:version`. By default `bytedance/seedream-4`. The model must accept `prompt`, `width`
+   * and `height`. If it accepts a list of image URLs, up to three reference images are used.
    */
   readonly model?: string | undefined;
   /** By default `https://api.replicate.com/v1`. */
@@ -32,8 +32,8 @@ export type ReplicateOptions = RemoteOptions & {
 };
 
 /**
- * Opens Replicate, with one model: the reference images that it keeps and its sizes are found in its schema. Calls
- * nothing yet: see `check`. Throws if an option cannot be right.
+ * Creates a provider for one Replicate model, which is called first by `check` or the first creation. Throws for an
+ * invalid option.
  */
 export const replicateProvider = (options: ReplicateOptions): OpenProvider => {
   const { replicate: defaults } = REMOTE_DEFAULTS;
@@ -68,8 +68,8 @@ type ReplicateSettings = ProviderAccess & {
 };
 
 /**
- * Replicate, with a model whose published schema says how to ask it for a panorama: seedream-4, flux-2-pro, or a FLUX.1
- * LoRA that the platform's trainer has made. A seed identifies the task, where the model has one.
+ * Dialect of Replicate. Works with models whose schema accepts width and height, such as seedream-4, flux-2-pro and
+ * FLUX.1 LoRAs. A seed identifies the task if the model has one.
  */
 export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
   const model = new ReplicateModel(name);
@@ -81,16 +81,16 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
     authorization: { authorization: `Bearer ${apiKey}` },
     defaults: { callsPerSecond: 40, pauseSeconds: 30, concurrencyMax: undefined },
 
-    // Until the schema was read nothing is sent, and `predictionInput` refuses what the model does not keep.
+    // Until the schema is read, all requests are accepted. `predictionInput` checks them before anything is sent.
     abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, leading)),
 
-    /** Also finds what creations run. */
+    /** Also looks up the model version. */
     check: async (read) => (await model.find(read)).map(() => undefined),
 
     creation: (order, context) => ({
       path: "/predictions",
       headers: { "cancel-after": `${Math.max(CANCEL_AFTER_SECONDS_MIN, context.deadlineSeconds)}s` },
-      body: () => predictionOf(model, order, context),
+      body: () => buildPrediction(model, order, context),
     }),
 
     upstreamTaskIdOf: (body) => createdIn(createdSchema, "task id", body).map(({ id }) => id),
@@ -98,29 +98,29 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
     pollPath: predictionPath,
     reportOf,
     cancel,
-    // Without a seed, equal predictions cannot be told apart, so a lost one cannot be found.
+    // A lost prediction can only be found by its seed.
     listSince: (since) => (model.known?.inputs.hasSeed === false ? undefined : predictionsSince(since)),
     signatureOf: (http, clock) => replicateSignature({ apiKey, baseUrl }, http, clock),
   };
 };
 
 const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, leading: number): Abilities => {
-  const most = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
-  const ours = references.kind === "canvas" ? 0 : leading;
+  const imagesMax = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
+  const prefixCharacters = references.kind === "canvas" ? 0 : leading;
   const isLimited = promptCharactersMax < PROMPT_CHARACTERS_MAX;
   return {
     imagesMin: 0,
-    imagesMax: most,
-    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - ours) : PROMPT_CHARACTERS_MAX,
+    imagesMax,
+    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - prefixCharacters) : PROMPT_CHARACTERS_MAX,
   };
 };
 
-const predictionOf = async (
+const buildPrediction = async (
   model: ReplicateModel,
   order: GenerationOrder,
   context: CreationContext,
 ): Promise<Result<unknown, string | SubmissionFailure>> => {
-  // If the provider could not be reached at the start, the model is looked up now: nothing is sent without it.
+  // Looks up the model if the check at startup failed.
   const found = await model.find(context.read);
   if (found.isErr()) return err(found.error.reason);
   const { version, inputs } = found.value;
@@ -139,9 +139,9 @@ const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
         return resultOf(output, data_removed === true);
       case "failed":
         return failedAs(status, error);
-      case "canceled": // after it has started, which only its deadline does (`cancel-after`)
+      case "canceled": // `cancel-after` stopped a running prediction
         return { cause: "deadline_passed", ...failedAs(status, error) };
-      case "aborted": // before it started
+      case "aborted": // canceled before it started
         return { cause: "never_started", ...failedAs(status, error) };
       case "starting":
       case "processing":
@@ -151,7 +151,7 @@ const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
     }
   });
 
-/** Only while it has not started: afterwards it is billed for its time. */
+/** Cancels a prediction that is still `starting`. A started one is billed, so it is left running. */
 const cancel = async (
   upstreamTaskId: string,
   { read, confirm, change }: CancelCalls,
@@ -174,7 +174,7 @@ const predictionsSince = (since: Date): TaskList => ({
     parseBody(listSchema, "a list of predictions", body).map(({ results, next }) => ({
       tasks: results.map(({ id, input }) => ({ id, seed: input?.seed })),
       nextUrl: next || undefined,
-      // The provider removes inputs after an hour.
+      // False if inputs are missing: Replicate deletes them after an hour.
       allSeedsKnown: results.every(({ input }) => Object.keys(input ?? {}).length > 0),
     })),
 });
@@ -182,7 +182,7 @@ const predictionsSince = (since: Date): TaskList => ({
 const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
   bodyIn(answer, predictionSchema, "a prediction").map(({ status }) => status);
 
-/** `aborted` is the only end before the start. A poll finds any other end. */
+/** Only `aborted` proves that nothing was billed. Other final states are handled by the next poll. */
 const cancellationOf = (status: string): Cancellation => (status === "aborted" ? "canceled" : "too_late");
 
 const resultOf = (output: unknown, removed: boolean): Progress => {
