@@ -12,25 +12,29 @@ type FormHandler = (request: FormRequest) => Promise<PageReply>;
 type MemberFormHandler = (request: FormRequest, visitor: Visitor) => Promise<PageReply>;
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
 
-/** What a form of a member needs besides its handler. */
+/** Hooks of a form of a logged-in account. */
 export type MemberFormOptions = {
   /** Checked before the body is read. Resolves to the refusal, or to `undefined`. */
-  readonly request?: (visitor: Visitor) => Promise<PageReply | undefined>;
+  readonly beforeBody?: (visitor: Visitor) => Promise<PageReply | undefined>;
   /** Checked before the first file is received, with the fields in front of it. */
-  readonly files?: (request: PageRequest, form: URLSearchParams, visitor: Visitor) => Promise<PageReply | undefined>;
-  /** The page of the form again, with what was typed, for a form with the token of an earlier session. */
-  readonly stale?: MemberFormHandler;
-  /** The path to open after the login of a sender whose session has ended. */
-  readonly back?: (form: URLSearchParams) => string;
+  readonly beforeFiles?: (
+    request: PageRequest,
+    form: URLSearchParams,
+    visitor: Visitor,
+  ) => Promise<PageReply | undefined>;
+  /** Shows the form again, with its fields, if it has the token of an earlier session. */
+  readonly onStaleToken?: MemberFormHandler;
+  /** The path to open after the login when the session has ended. */
+  readonly pathAfterLogin?: (form: URLSearchParams) => string;
 };
 
-/** Above the form that is shown again. */
+/** Message above a form that is shown again. */
 export const STALE_FORM = "This page was open for too long. Check and send again.";
 
-/** Browsers drop a cookie of more than 4 kB with its name and attributes. */
+/** Browsers drop cookies above 4 kB, including name and attributes. */
 const KEPT_CHARACTERS_MAX = 3_800;
 
-/** How long the browser keeps a note, such as a new API key on its way to the page that shows it. */
+/** Lifetime of a note in the browser, such as a new API key on its way to the page that shows it. */
 const NOTE_SECONDS = 60;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
@@ -69,61 +73,72 @@ export class SessionGuard {
   }
 
   /**
-   * A form of a member. Refuses it unless a page of this service sent it with the token of the session, and the account
-   * has sent no more forms than it may.
+   * Handles a form of a logged-in account. Accepts it only from a page of this service, with the token of the session,
+   * and within the rate limit of forms.
    */
-  memberForm(handler: MemberFormHandler, { request: admit, files, stale, back }: MemberFormOptions = {}): Handler {
+  memberForm(handler: MemberFormHandler, options: MemberFormOptions = {}): Handler {
+    const { beforeBody, beforeFiles, onStaleToken, pathAfterLogin } = options;
     return async (request) => {
       if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
       const visitor = await this.visitor(request);
       if (visitor === undefined) {
-        // The form is not executed after the login, because the sender should check it again. Its text is kept.
-        const form = back && (await request.readBody(async () => false)).form;
-        return redirect(loginPath(form && back ? back(form) : "/works", true));
+        // After the login the user sees the form again and must submit it once more.
+        const form = pathAfterLogin && (await request.readBody(async () => false)).form;
+        return redirect(loginPath(form && pathAfterLogin ? pathAfterLogin(form) : "/works", true));
       }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
       let refusal =
-        (await admitForm({ rateLimits: this.rateLimits, layout: this.layout }, visitor)) ?? (await admit?.(visitor));
+        (await admit({ rateLimits: this.rateLimits, layout: this.layout }, visitor, "form")) ??
+        (await beforeBody?.(visitor));
       if (refusal !== undefined) return refusal;
       const body = await request.readBody(async (form) => {
         if (!hasToken(form)) return false;
-        refusal = await files?.(request, form, visitor);
+        refusal = await beforeFiles?.(request, form, visitor);
         return refusal === undefined;
       });
       if (refusal !== undefined) return refusal;
-      // One with files is shown again with what could be read.
-      if (body.bodyError !== undefined && files === undefined) return this.layout.unreadForm(body.bodyError, visitor);
+      // The handler of a form with files handles `bodyError` itself, to show the fields again.
+      if (body.bodyError !== undefined && beforeFiles === undefined) {
+        return this.layout.unreadForm(body.bodyError, visitor);
+      }
       if (hasToken(body.form)) return handler({ ...request, ...body }, visitor);
-      return stale === undefined ? this.layout.refusedForm(visitor) : stale({ ...request, ...body }, visitor);
+      return onStaleToken === undefined
+        ? this.layout.refusedForm(visitor)
+        : onStaleToken({ ...request, ...body }, visitor);
     };
   }
 
-  /** A form without a session. Refuses it unless a page of this service sent it. */
+  /** Handles a form without a session. Accepts it only from a page of this service, and only if it can be read. */
   form(handler: FormHandler): Handler {
-    const { layout, publicUrl } = this;
-    return ownForm({ layout, publicUrl }, handler);
+    return async (request) => {
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
+      const body = await request.readBody();
+      return body.bodyError === undefined
+        ? handler({ ...request, ...body })
+        : this.layout.unreadForm(body.bodyError, undefined);
+    };
   }
 
-  /** The header that sets the session cookie. */
+  /** Header that sets the session cookie. */
   cookie(token: SessionToken): Readonly<Record<string, string>> {
     return this.setCookie("session", token, SESSION_SECONDS);
   }
 
-  /** The header that deletes the session cookie. */
+  /** Header that deletes the session cookie. */
   expiredCookie(): Readonly<Record<string, string>> {
     return this.setCookie("session", "", 0);
   }
 
   /**
-   * The header of a redirect that passes `text` on to the next page, once. The text is in no URL and so in no log. It
-   * is signed with the session's form token, so that nobody else can place one in the browser.
+   * Header of a redirect that shows `text` once, on the next page. A cookie keeps the text out of URLs and logs. It is
+   * signed with the session's form token, so that nobody else can place one in the browser.
    */
   note(text: string, visitor: Visitor): Readonly<Record<string, string>> {
     const content = Buffer.from(text).toString("base64url");
     return this.setCookie("note", `${content}.${signatureOf(content, visitor)}`, NOTE_SECONDS);
   }
 
-  /** The note of this visitor, with the header that deletes it; `undefined` if there is none. */
+  /** The note of this visitor, with the header that deletes it. */
   takeNote(
     { cookies }: PageRequest,
     visitor: Visitor,
@@ -135,7 +150,7 @@ export class SessionGuard {
     return { text: Buffer.from(content, "base64url").toString(), headers: this.setCookie("note", "", 0) };
   }
 
-  /** The header that keeps `next` in the browser until a link in an e-mail is followed; none for the usual page. */
+  /** Header that keeps `next` in the browser until a link in an e-mail is followed. No header for the usual page. */
   keepNext(next: string, seconds: number): Readonly<Record<string, string>> {
     const kept = Buffer.from(next).toString("base64url"); // percent-encoding would triple a long prompt
     if (next === nextPath(null) || kept.length > KEPT_CHARACTERS_MAX) return {};
@@ -163,7 +178,7 @@ export class SessionGuard {
   }
 }
 
-/** `ended`: the visitor had a session, and the login says so. A path that is too long for a URL is left out. */
+/** `ended`: the visitor had a session, and the login page says so. Omits a path that is too long for a URL. */
 const loginPath = (next: string, ended: boolean): string => {
   const query = nextPath(next) === next ? nextQuery(next) : new URLSearchParams();
   if (ended) query.set("ended", "1");
@@ -175,13 +190,9 @@ const signatureOf = (content: string, { formToken }: Visitor): string =>
 
 type Parts = { readonly rateLimits: RateLimits; readonly layout: Layout };
 
-/** The rate limit of writes, counted per account instead of per key. Resolves to the refusal, or to `undefined`. */
+/** Counts a write of the account, as one of an API key. Resolves to the refusal, or to `undefined`. */
 export const admitWrite = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
   admit({ rateLimits, layout }, visitor, "write");
-
-/** The rate limit of all forms of an account. */
-const admitForm = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
-  admit({ rateLimits, layout }, visitor, "form");
 
 const admit = async ({ rateLimits, layout }: Parts, visitor: Visitor, kind: "write" | "form") => {
   const admitted = await rateLimits.admit(visitor.account.id, kind);
@@ -196,17 +207,3 @@ const isSameOrigin = ({ headers }: Pick<PageRequest, "headers">, publicUrl: URL)
   if (origin === undefined || !URL.canParse(origin)) return false;
   return origin === publicUrl.origin || new URL(origin).host === headers.host;
 };
-
-/** For a form, whatever its session: refuses it unless a page of this service sent it, or if it cannot be read. */
-const ownForm =
-  (
-    { layout, publicUrl }: { readonly layout: Layout; readonly publicUrl: URL },
-    handler: (request: FormRequest) => Promise<PageReply>,
-  ) =>
-  async (request: PageRequest): Promise<PageReply> => {
-    if (!isSameOrigin(request, publicUrl)) return layout.refusedForm(undefined);
-    const body = await request.readBody();
-    return body.bodyError === undefined
-      ? handler({ ...request, ...body })
-      : layout.unreadForm(body.bodyError, undefined);
-  };

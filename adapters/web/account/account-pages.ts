@@ -44,8 +44,8 @@ const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 export const accountPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   const forms = {
-    stale: (_request: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM }),
-    back: () => "/account",
+    onStaleToken: (_request: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM }),
+    pathAfterLogin: () => "/account",
   };
   return [
     {

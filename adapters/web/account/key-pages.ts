@@ -37,8 +37,8 @@ const PATH = "/account/keys";
 export const keyPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   const forms = {
-    stale: ({ form }: PageBody, visitor: Visitor) => keysPage(parts, 403, visitor, { error: STALE_FORM, form }),
-    back: () => PATH,
+    onStaleToken: ({ form }: PageBody, visitor: Visitor) => keysPage(parts, 403, visitor, { error: STALE_FORM, form }),
+    pathAfterLogin: () => PATH,
   };
   return [
     {

@@ -49,7 +49,7 @@ export const receiptPages = (parts: Parts): readonly Page[] => {
           const canceled = await credits.cancelOrder(visitor.account.id, params.id ?? "");
           return canceled.isErr() ? layout.notFound(visitor) : redirect("/account?order=canceled");
         },
-        { back: () => "/account" },
+        { pathAfterLogin: () => "/account" },
       ),
     },
   ];

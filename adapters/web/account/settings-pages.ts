@@ -46,8 +46,8 @@ const PATH = "/account/settings";
 export const settingsPages = (parts: Parts): readonly Page[] => {
   const { accounts, guard } = parts;
   const forms = {
-    stale: ({ form }: PageBody, visitor: Visitor) => settingsPage(parts, visitor, { refusal: STALE, form }),
-    back: () => PATH,
+    onStaleToken: ({ form }: PageBody, visitor: Visitor) => settingsPage(parts, visitor, { refusal: STALE, form }),
+    pathAfterLogin: () => PATH,
   };
   return [
     {

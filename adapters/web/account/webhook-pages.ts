@@ -68,8 +68,9 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
 };
 
 const formOptions = (parts: Parts) => ({
-  stale: ({ form }: PageBody, visitor: Visitor) => webhooksPage(parts, 403, visitor, { error: STALE_FORM, form }),
-  back: () => PATH,
+  onStaleToken: ({ form }: PageBody, visitor: Visitor) =>
+    webhooksPage(parts, 403, visitor, { error: STALE_FORM, form }),
+  pathAfterLogin: () => PATH,
 });
 
 /** A form that changes one endpoint or delivery. */

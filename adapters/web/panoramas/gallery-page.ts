@@ -6,7 +6,7 @@ import type { Layout } from "../layout.js";
 import { entryPath, redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
 import { galleryTile, type Images } from "./panorama-card.js";
-import { searchedIn, searchField } from "./works-search.js";
+import { parseSearchText, searchField } from "./works-search.js";
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "searchPublic">;
@@ -37,7 +37,7 @@ export const galleryPage = (parts: Parts): Page => ({
   handle: async (request) => {
     const visitor = await parts.guard.visitor(request);
     const { query } = request;
-    const { text, words: searched } = searchedIn(query);
+    const { text, words: searched } = parseSearchText(query);
     const view: View = {
       search: searched.length === 0 ? "" : text,
       sort: query.get("sort") === "oldest" ? "oldest" : "newest",

@@ -17,12 +17,12 @@ type Parts = {
   readonly layout: Layout;
 };
 
-/** One form acts on at most so many: four pages of the list. */
+/** Maximum number of panoramas in one form: four pages of the list. */
 const SELECTED_MAX = 96;
 
 const PATH = "/works/selected";
 
-/** `POST /works/selected`: publishes or deletes several panoramas. Deleting asks first, on a page of its own. */
+/** `POST /works/selected`: publishes or deletes several panoramas. A separate page asks before deleting. */
 export const selectedWorks = (parts: Parts, options: MemberFormOptions): Page => ({
   method: "POST",
   path: PATH,
@@ -62,7 +62,7 @@ const ownTasks = async ({ panoramas }: Parts, form: PageBody["form"], visitor: V
 
 type Act = (parts: Parts, task: Task, visitor: Visitor) => Promise<boolean>;
 
-/** What is public already counts as done. */
+/** Already public panoramas count as published. */
 const publish: Act = async ({ panoramas }, task, { account }) =>
   hasPermanentImage(task) && (await panoramas.changeVisibility(task.id, account.id, "public")).isOk();
 
@@ -90,7 +90,7 @@ export const selectionForm = ({ formToken }: Visitor): Html => html`
 <button class="button danger small" name="act" value="delete">Delete</button>
 <button type="reset" class="link">Clear</button></form>`;
 
-/** What the last action on several panoramas has done, after its redirect; `undefined` without one. */
+/** Result message of the last bulk action, read from the query of its redirect. */
 export const doneSentence = (query: URLSearchParams): string | undefined => {
   const [count, left] = ["count", "left"].map((name) => Number(query.get(name)));
   const done = query.get("done");
@@ -99,7 +99,7 @@ export const doneSentence = (query: URLSearchParams): string | undefined => {
     const deleted = `${panoramas(count)} deleted.`;
     return left === 0
       ? deleted
-      : `${deleted} ${left} could not be deleted: what is still being made can be deleted when it is finished.`;
+      : `${deleted} ${left} could not be deleted. Panoramas in progress can be deleted when they are finished.`;
   }
   const published = `${panoramas(count)} published.`;
   return left === 0
@@ -110,7 +110,7 @@ export const doneSentence = (query: URLSearchParams): string | undefined => {
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value <= SELECTED_MAX;
 
-/** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */
+/** Refuses creating and publishing for a suspended account. Its other pages work. */
 export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
   const { suspension } = visitor.account;
   if (suspension === undefined) return undefined;

@@ -20,12 +20,12 @@ import { atMostText, count } from "../texts.js";
 import { type Images, imageOrigin } from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 
-/** The pictures that the form sends: those of an earlier attempt that was refused, and the typed addresses. */
+/** Image URLs of the form: uploads of an earlier attempt and typed URLs. */
 export const pictureUrls = (form: URLSearchParams): string[] =>
   ["uploaded_url", "image_url"].flatMap((name) => form.getAll(name).flatMap((url) => url.trim() || []));
 
-/** The creation request of the form, with these pictures. */
-export const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) =>
+/** Parses the fields of the form as a creation with these pictures. */
+export const creationOfFields = (form: URLSearchParams, imageUrls: readonly string[]) =>
   parseCreationRequest({
     resolution: form.get("resolution"),
     visibility: form.get("visibility") ?? undefined,
@@ -34,17 +34,17 @@ export const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) 
     ...(form.get("seed")?.trim() && { seed: seedOf(form.get("seed")?.trim() ?? "") }),
   });
 
-/** Text that is not a number stays text, for the message. */
+/** Returns the text itself if it is no integer, so that the error message can show it. */
 const seedOf = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text);
 
-/** A form with this prompt, cut at the longest one, so that a link cannot fill the page. */
-export const formWithPrompt = (prompt: string): URLSearchParams =>
+/** Form fields with this prompt, cut to PROMPT_CHARACTERS_MAX: the prompt may come from a link. */
+export const fieldsWithPrompt = (prompt: string): URLSearchParams =>
   new URLSearchParams({ prompt: [...prompt].slice(0, PROMPT_CHARACTERS_MAX).join("") });
 
-/** A form that would create this panorama once more. */
-export const formOf = ({ request }: Task, images: Images): URLSearchParams => {
+/** Form fields to create the same panorama again. */
+export const fieldsOf = ({ request }: Task, images: Images): URLSearchParams => {
   const { prompt = "", resolution, visibility, seed, imageUrls } = request;
-  const form = new URLSearchParams({ ...Object.fromEntries(formWithPrompt(prompt)), resolution, visibility });
+  const form = new URLSearchParams({ ...Object.fromEntries(fieldsWithPrompt(prompt)), resolution, visibility });
   if (seed !== undefined) form.set("seed", String(seed));
   for (const url of imageUrls) form.append(isStoredHere(url, images) ? "uploaded_url" : "image_url", url);
   return form;
@@ -55,28 +55,28 @@ const isStoredHere = (url: string, images: Images): boolean =>
 
 const DEFAULT_RESOLUTION: Resolution = "2k";
 
-type Offer = {
+type FormContext = {
   /** Credits of the visitor. */
   readonly balance: number;
   readonly images: Images;
   readonly policy: PanoramaPolicy;
   readonly abilities: Abilities;
   readonly suggestions: Suggestions;
-  /** Whether there is a gallery, which shows what is public. */
+  /** True if this installation has a public gallery. */
   readonly hasGallery: boolean;
 };
 
-/** The form with what was typed before. Browsers do not allow a page to keep chosen files: their pictures are kept. */
+/** Renders the form with the earlier input. Chosen files cannot be restored, so uploaded files are shown as pictures. */
 export const creationForm = (
   form: URLSearchParams,
   { formToken }: Visitor,
-  { balance, images, policy, abilities, suggestions: { offer }, hasGallery }: Offer,
+  { balance, images, policy, abilities, suggestions: { offer }, hasGallery }: FormContext,
 ): Html => {
   const { prices, packs } = policy;
   const { promptCharactersMax } = abilities;
   const chosen = RESOLUTION_NAMES.find((name) => name === form.get("resolution")) ?? DEFAULT_RESOLUTION;
   const visibility = form.get("visibility") ?? "private";
-  // Without the script, which opens closed sections, an invalid field in one would silently prevent sending.
+  // `novalidate`: without the script, an invalid field in a closed section would block the form without a message.
   return html`
 <form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create" novalidate data-balance="${balance}">
 ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
@@ -101,7 +101,7 @@ ${choice("visibility", "public", visibility, { label: "Public", note: hasGallery
 ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words only here, without pictures.</p>` : pictureFields(form, images, policy, abilities)}
 <details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>
 <label for="seed">Seed</label><input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1" id="seed" aria-describedby="about-seed">
-<p class="hint" id="about-seed">The same words and seed give the same picture, if the image generator takes seeds.</p>
+<p class="hint" id="about-seed">With the same prompt and seed the generator repeats the picture, if it supports seeds.</p>
 </details>
 <div class="make"><button class="button" id="make">Make it<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
 <progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>
@@ -110,7 +110,7 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 </form>`;
 };
 
-/** Addresses beyond the maximum, such as those of a panorama to create once more, are shown and not dropped. */
+/** Shows all URLs of the form, even more than the maximum, for example when a panorama is created again. */
 const pictureFields = (
   form: URLSearchParams,
   images: Images,

@@ -5,15 +5,15 @@ import { TASK_STATUSES } from "../../../domain/tasks/told-task.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { type Html, html } from "../html.js";
 
-/** What the member wants to see of the works. */
+/** Filters of the works list. */
 export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
   readonly text: string;
   readonly words: readonly string[];
   readonly resolution: Resolution | undefined;
 };
 
-export const worksSearchOf = (query: URLSearchParams): WorksSearch => {
-  const { text, words } = searchedIn(query);
+export const parseWorksSearch = (query: URLSearchParams): WorksSearch => {
+  const { text, words } = parseSearchText(query);
   const status = TASK_STATUSES.find((one) => one === query.get("status"));
   const visibility = VISIBILITIES.find((one) => one === query.get("visibility"));
   return {
@@ -25,10 +25,10 @@ export const worksSearchOf = (query: URLSearchParams): WorksSearch => {
   };
 };
 
-export const isNarrowed = ({ words, status, visibility, resolution }: WorksSearch): boolean =>
+export const hasFilters = ({ words, status, visibility, resolution }: WorksSearch): boolean =>
   words.length > 0 || status !== undefined || visibility !== undefined || resolution !== undefined;
 
-/** The address of a page of the works. */
+/** Path of a page of the works list. */
 export const worksPath = (
   { text, status, visibility, resolution }: WorksSearch,
   place: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = 
   failed: "Failed or canceled",
 };
 
-/** The fields that narrow the list. */
+/** Renders the fields that filter the list. */
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
 <div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
@@ -72,7 +72,7 @@ ${select(
   RESOLUTION_NAMES.map((one) => [one, one.toUpperCase()]),
 )}</form>`;
 
-/** `label`: also that of the choice of all values. */
+/** `label` is also the text of the first option (all values). */
 const select = (
   name: "status" | "visibility" | "resolution",
   label: string,
@@ -83,13 +83,15 @@ const select = (
     ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
   )}</select>`;
 
-/** What a form with this field sends: the text, and the words that it looks for. */
-export const searchedIn = (query: URLSearchParams): { readonly text: string; readonly words: readonly string[] } => {
+/** Parses the search field: its text and words. */
+export const parseSearchText = (
+  query: URLSearchParams,
+): { readonly text: string; readonly words: readonly string[] } => {
   const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
   return { text, words: searchWords(text) };
 };
 
-/** A field for words, with its button. `label`: for screen readers. */
+/** Renders a search field with its button. `label`: for screen readers. */
 export const searchField = (text: string, label: string, placeholder: string): Html => html`
 <input type="search" name="q" value="${text}" aria-label="${label}" placeholder="${placeholder}"
 maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">

@@ -1,0 +1,140 @@
+import type { Visitor } from "../../../application/accounts/sessions.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { PageStart } from "../../../application/page-of.js";
+import type { OwnSearchPage } from "../../../application/panoramas/list-panoramas.js";
+import type { Clock } from "../../../application/ports/clock.js";
+import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
+import { parseTaskId, type TaskId } from "../../../domain/ids.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";
+import { suspendedSentence } from "../../wording/sentences.js";
+import { errorBox } from "../field-message.js";
+import { type Html, html } from "../html.js";
+import type { Layout } from "../layout.js";
+import { redirect } from "../paths.js";
+import type { SessionGuard } from "../session-guard.js";
+import { count } from "../texts.js";
+import type { Images } from "./panorama-card.js";
+import { doneSentence, selectionForm } from "./selected-works.js";
+import type { Suggestions } from "./suggestions.js";
+import { workCard } from "./work-card.js";
+import { creationForm } from "./works-form.js";
+import { hasFilters, parseWorksSearch, type WorksSearch, worksPath, worksSearchForm } from "./works-search.js";
+
+/** Everything that the works pages need. */
+export type WorksParts = {
+  readonly panoramas: Pick<
+    UseCases["panoramas"],
+    | "list"
+    | "searchOwn"
+    | "read"
+    | "isLate"
+    | "readAbilities"
+    | "create"
+    | "checkUpload"
+    | "uploadImages"
+    | "findOwn"
+    | "changeVisibility"
+    | "cancel"
+    | "delete"
+  >;
+  readonly credits: Pick<UseCases["credits"], "readBalance" | "readTotals">;
+  readonly suggestions: Suggestions;
+  readonly rateLimits: RateLimits;
+  readonly clock: Pick<Clock, "now">;
+  readonly images: Images;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly policy: PanoramaPolicy;
+};
+
+const WORKS_PER_PAGE = 24;
+
+/** Query and fields of a request that shows the form again. */
+export type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
+
+/** Renders the list of works, and the creation form with the fields of `form`. */
+export const worksPage = async (
+  parts: WorksParts,
+  { status, error }: { readonly status: number; readonly error?: string },
+  { query, form }: FormRequest,
+  visitor: Visitor,
+): Promise<PageReply> => {
+  const { panoramas, credits, images, layout, clock } = parts;
+  const search = parseWorksSearch(query);
+  const before = parseTaskId(query.get("before") ?? "");
+  const after = parseTaskId(query.get("after") ?? "");
+  const [{ tasks, next, newer }, balance] = await Promise.all([
+    readWorks(parts, search, visitor, { before, after }),
+    credits.readBalance(visitor.account.id),
+  ]);
+  const isFirst = before === undefined && after === undefined;
+  // Paging back to the start redirects to the first page, so that it is always full.
+  if (after !== undefined && newer === undefined && status === 200) return redirect(worksPath(search));
+  const hasForm = isFirst && !hasFilters(search) && visitor.account.suspension === undefined;
+  const now = clock.now();
+  const notice = doneSentence(query);
+  const offer = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
+  const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
+<p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
+<div class="studio">${errorBox(error)}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
+${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
+${hasForm && creationForm(form, visitor, offer)}
+<p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p></div>
+<div class="band-head gallery-head works-bar"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
+${(tasks.length > 0 || hasFilters(search)) && worksSearchForm(search)}</div>
+<div id="works">${
+    tasks.length === 0
+      ? emptyList(search, { hasForm, isFirst, next })
+      : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
+${selectionForm(visitor)}`
+  }</div>
+<p class="visually-hidden" id="news" role="status"></p>
+<p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="${worksPath(search, { after: newer })}">Newer panoramas</a>`}
+${next !== undefined && html`<a class="button" rel="next" href="${worksPath(search, { before: next })}">Older panoramas</a>`}
+${(!isFirst || hasFilters(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? "Show all" : "Newest panoramas"}</a>`}</p>`;
+  return layout.reply(status, {
+    title: "Works",
+    main,
+    visitor,
+    frame: "dark",
+    place: "/works",
+    scripts: ["works.js"],
+    styles: ["gallery.css", "works.css"],
+  });
+};
+
+/**
+ * Searches by words or resolution scan the tasks from new to old, because no index covers them. Other filters can be
+ * paged both ways.
+ */
+const readWorks = (
+  { panoramas }: WorksParts,
+  { text: _, ...search }: WorksSearch,
+  { account }: Visitor,
+  start: PageStart,
+): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> => {
+  const { words, resolution, ...filter } = search;
+  return words.length === 0 && resolution === undefined
+    ? panoramas.list(account.id, WORKS_PER_PAGE, { ...start, filter })
+    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
+};
+
+type EmptyList = { readonly hasForm: boolean; readonly isFirst: boolean; readonly next: TaskId | undefined };
+
+const emptyList = (search: WorksSearch, { hasForm, isFirst, next }: EmptyList): Html => {
+  if (!hasFilters(search)) {
+    const nothing = hasForm
+      ? "Nothing here yet. Describe a place above, and it is here in a moment."
+      : "Nothing here yet.";
+    return html`<div class="nothing"><p>${isFirst ? nothing : "There are no older panoramas."}</p></div>`;
+  }
+  const { text } = search;
+  if (next === undefined) {
+    return html`<div class="nothing"><p>${text === "" ? "Nothing found with these filters." : html`EmptyList found for “<bdi>${text}</bdi>”.`}</p>
+<p class="hint">Try fewer words, only their beginnings, or fewer filters.</p></div>`;
+  }
+  return html`<div class="nothing"><p>${text === "" ? "Nothing found yet with these filters." : html`EmptyList found yet for “<bdi>${text}</bdi>”.`}</p>
+<p class="hint">Your latest panoramas have been searched. Older ones may match.</p></div>`;
+};
