@@ -86,7 +86,7 @@ const proseOf = (text: string): string[] =>
 const linesOf = async (document: string): Promise<number> => (await read(document)).trimEnd().split("\n").length;
 
 describe("the documents", () => {
-  it("are six in the folder of the project, and two and a template beside the repository's settings", async () => {
+  it("are six in the root, and two and a template in .github", async () => {
     const there = [...(await markdownIn(".")), ...(await markdownIn(".github"))];
     expect(there.sort()).toEqual([...MAIN_DOCUMENTS, ".github/pull_request_template.md"].sort());
   });

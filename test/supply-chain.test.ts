@@ -42,7 +42,7 @@ describe("the findings of npm audit", () => {
     expect(auditFindings(report, [{ url, until: "2026-11-21", reason: "not called" }], now)).toHaveLength(1);
   });
 
-  it("are unknown if the registry has not answered", () => {
+  it("are reported as unknown if the registry has not answered", () => {
     expect(auditFindings({}, [], now)).toBeUndefined();
   });
 });

@@ -180,7 +180,7 @@ export const describeMeterStore = (
       expect(records.every(({ now }) => now.getTime() === clock.now().getTime())).toBe(true);
     });
 
-    it("has a hold among the open ones while it is held, and finds it afterwards", async () => {
+    it("lists a hold as open while it is held, and finds it afterwards", async () => {
       const [first, second] = [await held(), await held()];
       await write({ holds: [first, second] });
       const byId = (a: Hold, b: Hold) => (a.reservation.taskId < b.reservation.taskId ? -1 : 1);

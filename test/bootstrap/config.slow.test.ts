@@ -47,7 +47,7 @@ describe("readConfig", () => {
     });
   });
 
-  it("derives the URLs from the port, and treats an empty variable as not set", () => {
+  it("derives URLs from the port, and ignores empty variables", () => {
     expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
       publicUrl: "http://localhost:9000",
       storage: { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" },
@@ -302,7 +302,7 @@ describe("shownEnvironment", () => {
     expect(shownEnvironment(environment)).toEqual({ PORT: "9000", PUBLIC_URL: "https://pano.example" });
   });
 
-  it("is what errors show, too", () => {
+  it("equals the values shown in errors", () => {
     const S3 = { STORAGE: "s3", S3_BUCKET: "panoramas", S3_ENDPOINT: "http://admin:hunter22@minio.internal" };
     expect(readConfig(S3)._unsafeUnwrapErr()).toContain(
       'S3_ENDPOINT="http://(not shown)@minio.internal": must not have',

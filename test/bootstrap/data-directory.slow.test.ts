@@ -58,7 +58,7 @@ describe("serve on a SQLite data directory", () => {
 });
 
 describe("GET /readyz", () => {
-  it("is 503 while the storage takes no write, and names it", async () => {
+  it("answers 503 and names the storage while it takes no write", async () => {
     const installation = await anInstallation();
     await installation.start();
     await rename(join(installation.dataDir, "objects"), join(installation.dataDir, "objects-away"));

@@ -159,7 +159,7 @@ describe("the reason of a failed panorama", () => {
     }
   });
 
-  it("is in the line with which panorama generate ends", async () => {
+  it("appears in the last line of panorama generate", async () => {
     Object.assign(installation.environment, { PANORAMA_API_KEY: key });
     const { status, error } = await installation.command("generate", "a quiet lake test:content");
     expect(status).toBe(1);

@@ -22,7 +22,7 @@ describe("the HTTP server of panorama serve", () => {
     return { server: headers.has("keep-alive") ? "node" : "native", warnings };
   };
 
-  it("is node:http where the native one cannot be loaded, with one warning that says why", async () => {
+  it("falls back to node:http with one warning if the native server cannot be loaded", async () => {
     expect(await started(WITHOUT_NATIVE)).toEqual({
       server: "node",
       warnings: [
@@ -35,7 +35,7 @@ describe("the HTTP server of panorama serve", () => {
     });
   });
 
-  it("is node:http without a warning with HTTP_SERVER=node, also for other machines", async () => {
+  it("uses node:http without a warning with HTTP_SERVER=node", async () => {
     const environment = { ...WITHOUT_NATIVE, HTTP_SERVER: "node", HOST: "0.0.0.0" };
     expect(await started(environment)).toEqual({ server: "node", warnings: [] });
   });

@@ -20,7 +20,7 @@ describe("the templates of terms, privacy and contact", () => {
     legalFacts(readConfig({ DATA_DIR: "unused", ...variables })._unsafeUnwrap(), imageOrigin);
   const facts = factsOf({}, "http://localhost:8080");
 
-  it("are refused until the operator has replaced what no setting says", async () => {
+  it("are refused until the operator has replaced all placeholders without a setting", async () => {
     const refused = (await readLegalPages(TEMPLATES, facts))._unsafeUnwrapErr();
     expect(refused).toContain("terms.md has {{operator}}. Replace it.");
   });

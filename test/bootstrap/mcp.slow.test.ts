@@ -73,7 +73,7 @@ describe("the MCP server of the running service", () => {
     await session.client.close();
   });
 
-  it("is served as an immutable package: caches may keep it forever", async () => {
+  it("is served as an immutable package", async () => {
     const url = `${installation.url}/mcp/panorama-mcp-0.1.0.tgz`;
     const { status, headers } = await fetch(url);
     expect(status).toBe(200);

@@ -99,7 +99,7 @@ describe("the service without any configuration", () => {
     expect(red).toBeGreaterThan(green + 60);
   });
 
-  it("has a correct ledger according to panorama ledger verify", async () => {
+  it("passes panorama ledger verify", async () => {
     const { json, status } = await installation.answer("ledger", "verify");
     expect(json).toEqual({ accounts: 1, findings: [] });
     expect(status).toBe(0);

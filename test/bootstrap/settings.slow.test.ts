@@ -34,7 +34,7 @@ const parsed = (content: unknown, context: SettingsContext = LOCAL) => parseSett
 const PROMPT_RULE = "must be a text of at most 4000 characters that contains {prompt} once";
 
 describe("the settings", () => {
-  it("are those of the specification without a file, and in an empty one", () => {
+  it("follow the specification without a file, and with an empty one", () => {
     const defaults = {
       policy: PANORAMA_POLICY,
       identity: {},
@@ -83,7 +83,7 @@ describe("the settings", () => {
     ]);
   });
 
-  it("have bounds for the figures of results, of which SEAM_MAX may set the one for the seam", () => {
+  it("bound the figures of results; SEAM_MAX sets the bound of the seam", () => {
     const results = { seamMax: 12.5, seamRatioMax: 8, poleDeviationMax: 30 };
     expect(parsed({ results }).resultBounds).toEqual(results);
     const { seamMax: _, ...others } = results;
@@ -169,13 +169,13 @@ describe("the settings", () => {
     expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", resultBounds: { seamMax: 7 } });
   });
 
-  it("have an example that is valid", () => {
+  it("include a valid example", () => {
     const { examples = [] } = settingsJsonSchema() as { examples?: unknown[] };
     const settings = parsed(examples[0], { hasRealProvider: true, sendsMail: true });
     expect(settings).toMatchObject({ signUp: "invited", gallery: "off", welcomeCredits: 8 });
   });
 
-  it("have the defaults that their schema says", () => {
+  it("use the defaults of their schema", () => {
     const { identity: _, ...defaults } = parsed({});
     const { identity: __, ...said } = parsed(defaultsOf(settingsJsonSchema()));
     expect(said).toEqual(defaults);
@@ -218,7 +218,7 @@ const described = (document: ReturnType<typeof openApiDocument>) =>
   };
 
 describe("any valid settings", () => {
-  it("are what the OpenAPI description says, what a creation is charged and what is limited", async () => {
+  it("determine the OpenAPI description, the charge and the limits", async () => {
     await fc.assert(
       fc.asyncProperty(settingsFile, fc.constantFrom(...RESOLUTION_NAMES), async (file, resolution) => {
         const { policy } = parsed(file);

@@ -47,7 +47,7 @@ describe("the proxy of the environment", () => {
   const options = () => ({ baseUrl: service.origin, apiKey: service.apiKey, maxRetries: 0 });
   const host = () => new URL(service.origin).host;
 
-  it("is used by the client with the option that its document shows, also for an upload", async () => {
+  it("is used by the client with the documented option, also for an upload", async () => {
     const dispatcher = new EnvHttpProxyAgent();
     const client = new PanoramaClient({
       ...options(),
@@ -59,7 +59,7 @@ describe("the proxy of the environment", () => {
     await dispatcher.close();
   });
 
-  it("is refused with a sentence that does not show it, if it is no URL", async () => {
+  it("is refused as an invalid URL without showing its value", async () => {
     vi.stubEnv("HTTPS_PROXY", "user:secret@proxy:3128");
     expect(await useProxy()).toBe("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.example:3128.");
   });

@@ -73,7 +73,7 @@ export const describeEventStore = (
         ({ event }) => `${event.number} ${event.type}`,
       );
 
-    it("has no event for an image that is stored after its panorama was deleted", async () => {
+    it("writes no event for an image stored after the deletion", async () => {
       await saved(1, true);
       await failed(2);
       // Events of the hidden task are left out; its end was the first one.

@@ -136,7 +136,7 @@ export const describeReferenceStore = (
       expect(await deletable(secondsAfter(noon, 11))).toEqual([a, b, c]);
     });
 
-    it("has a content until its object is deletable", async () => {
+    it("keeps a content until its object is deletable", async () => {
       await added([file("a", 1)]);
       const has = () => Promise.all(["a", "b"].map((content) => stores.references.has(content)));
       expect(await has()).toEqual([true, false]);

@@ -107,7 +107,7 @@ export const describeTaskRecords = (
       expect(await stores.operators.record(id)).toMatchObject({ isDeleted: true, deleted: { at: end, by } });
     });
 
-    it("has the ledger entries and the deliveries of a task, and of no other", async () => {
+    it("returns the ledger entries and deliveries of one task only", async () => {
       (await stores.endpoints.insert(anEndpoint(), () => ok(undefined)))._unsafeUnwrap();
       const first = await kept();
       const second = aSubmittingTask({ id: taskId(2), apiKeyId: apiKeyId(1) });

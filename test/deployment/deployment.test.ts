@@ -211,7 +211,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
     expect(nginx).not.toMatch(/proxy_request_buffering off|underscores_in_headers on|ignore_invalid_headers off/);
   });
 
-  it("has every line that OPERATIONS.md explains", () => {
+  it("contains every line that OPERATIONS.md explains", () => {
     const [, explained = ""] = /^### nginx$(.*?)^### /ms.exec(read("OPERATIONS.md")) ?? [];
     const lines = [...explained.matchAll(/^\| `([^`]+)` \|/gm)].map(([, line = ""]) => line);
     expect(lines.length).toBeGreaterThanOrEqual(6);

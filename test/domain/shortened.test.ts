@@ -15,7 +15,7 @@ describe("a shortened text", () => {
     expect(shortened(text, 4)).toBe(short);
   });
 
-  it("is the text, or its first characters and an ellipsis; no character is split", () => {
+  it("equals the text, or its first characters and an ellipsis, without splitting a character", () => {
     return fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 12 }), (text, charactersMax) => {
         const characters = [...text];

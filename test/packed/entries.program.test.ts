@@ -41,7 +41,7 @@ describe("the entries of the packed packages", () => {
   });
   afterAll(() => project.remove());
 
-  it("have types with nodenext, also in CommonJS", async () => {
+  it("compile with nodenext, also in CommonJS", async () => {
     const service = languageService(["use.ts", "use.cts"], {
       ...TYPESCRIPT_5,
       module: ts.ModuleKind.NodeNext,
@@ -57,7 +57,7 @@ describe("the entries of the packed packages", () => {
     }
   });
 
-  it("have types with node10", () => {
+  it("compile with node10", () => {
     const options = {
       ...TYPESCRIPT_5,
       module: ts.ModuleKind.ESNext,
@@ -68,11 +68,11 @@ describe("the entries of the packed packages", () => {
     expect(messagesOf(ts.getPreEmitDiagnostics(program))).toEqual([]);
   });
 
-  it("have types with bundler", async () => {
+  it("compile with bundler", async () => {
     expect(await compiled(["use.ts"], ["--module", "esnext", "--moduleResolution", "bundler"])).toBe("");
   });
 
-  it("have types with node16, where the compiler asks for a dynamic import in CommonJS", async () => {
+  it("compile with node16, with a dynamic import in CommonJS", async () => {
     const lines = (await compiled(["use.ts", "use.cts"], ["--module", "node16"])).trimEnd().split("\n");
     expect(lines.filter((line) => !/^use\.cts.* TS1479: |^ {2}/.test(line))).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe("the entries of the packed packages", () => {
     }
   });
 
-  it("have the version of the project, and its versions of what they depend on, neverthrow as a range", async () => {
+  it("use the project's version and dependency versions, neverthrow as a range", async () => {
     const project = await manifestOf(".");
     const versions = { ...project.devDependencies, ...project.optionalDependencies, ...project.dependencies };
     const { "uWebSockets.js": server } = project.overrides;

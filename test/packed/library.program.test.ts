@@ -36,11 +36,11 @@ describe("the packed packages in an empty project", () => {
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
-  it("are neverthrow and zod beside panorama-core, and none of the packages that only the service needs", async () => {
+  it("install neverthrow and zod beside panorama-core, and no package of the service", async () => {
     expect(await installed()).toEqual(["neverthrow", "panorama-core", "zod"]);
   });
 
-  it("have less than 3 MB with panorama-core, and 200 kB with panorama-client", async () => {
+  it("install less than 3 MB for panorama-core, and 200 kB for panorama-client", async () => {
     await install(await tarballOf("panorama-client"));
     expect(await installed()).toEqual(["neverthrow", "panorama-client", "panorama-core", "zod"]);
     expect(await bytesOf("panorama-core")).toBeLessThan(3_000_000);

@@ -69,7 +69,7 @@ const directly = (stateFolder: string) =>
   });
 
 describe("the MCP package", () => {
-  it("has less than 300 kB, and the same bytes for the same origin", () => {
+  it("is below 300 kB, with equal bytes for equal origins", () => {
     const packed = packMcpServer(bundle, "https://panorama.test");
     expect(packed.length).toBeLessThan(300_000);
     expect(packMcpServer(bundle, "https://panorama.test")).toEqual(packed);

@@ -55,7 +55,7 @@ describe("the meter of the packed packages", () => {
     expect(JSON.parse(stdout)).toEqual({ third: "insufficient_credits", jobs: 2, balance: 7 });
   });
 
-  it("has a store in memory that the contract suites prove", async () => {
+  it("passes the contract suites with its memory store", async () => {
     await writeFile(join(project.folder, "suites.ts"), PROOF_OF_SUITES);
     await project.compileOwn(["suites.ts"]);
     const { stdout } = await run(process.execPath, ["--test", "suites.js"], { cwd: project.folder });

@@ -43,7 +43,7 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
     expect(await tasks.find(taskId(2), owner)).toBeUndefined();
   });
 
-  it("is separate per account", async () => {
+  it("keeps idempotency keys separate per account", async () => {
     await openAccount(2);
     unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
     const theirs = aSubmittingTask({ id: taskId(2), accountId: stranger });

@@ -78,7 +78,7 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
   });
 
-  it("admits of fifty concurrent creations only those that the credits pay for", async () => {
+  it("admits only as many of fifty concurrent creations as the credits pay for", async () => {
     await openAccount(2, 11);
     const openings = Array.from({ length: 50 }, (_, n) =>
       open(aSubmittingTask({ id: taskId(n), accountId: stranger })),

@@ -17,7 +17,7 @@ describe("PanoramaClient and what a service can make", () => {
 
   const clientOf = (baseUrl: string, apiKey: string) => new PanoramaClient({ baseUrl, apiKey });
 
-  it("reads it as it is now, and finds it beside the prices", async () => {
+  it("reads the current abilities, also from the offer", async () => {
     const client = clientOf(service.url, (await service.customer()).key);
     expect(await client.abilities()).toEqual(TOLD);
     expect((await client.offer()).abilities).toEqual(TOLD);
@@ -25,7 +25,7 @@ describe("PanoramaClient and what a service can make", () => {
     expect(await client.abilities()).toMatchObject({ images_max: 3 });
   });
 
-  it("counts no service as one that makes more than this version can send", () => {
+  it("caps abilities at the limits of this version", () => {
     expect(abilitiesOf(TOLD)).toEqual({ imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 });
     const later = { images_min: 0, images_max: 10, prompt_characters_max: 32_000, resolutions: ["8k"] };
     expect(abilitiesOf(later)).toEqual(ALL_ABILITIES);

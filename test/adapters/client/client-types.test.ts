@@ -45,7 +45,7 @@ describe("the types of PanoramaClient", () => {
     expect([mistakes, uses].map(({ length }) => length)).toEqual([1, 3]);
   });
 
-  it("have the values of the domain", () => {
+  it("equal the values of the domain", () => {
     const visibilities: readonly NonNullable<CreationInput["visibility"]>[] = VISIBILITIES;
     expect(visibilities).toEqual(["private", "public"]);
   });

@@ -143,7 +143,7 @@ describe("PanoramaClient.create", () => {
     await on.startService();
   });
 
-  it("reports within two seconds that nothing listens, although it tries four times", async () => {
+  it("rejects within two seconds after four attempts if nothing listens", async () => {
     const { apiKey } = on.service;
     const baseUrl = on.service.origin;
     await on.service.stop();

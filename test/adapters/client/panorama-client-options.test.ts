@@ -13,7 +13,7 @@ const BROKEN: Fault = { kind: "answer", status: 500, body: '{"error":{"code":"in
 describe("the options of PanoramaClient", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("are environment variables where they are not given", async () => {
+  it("default to PANORAMA_BASE_URL and PANORAMA_API_KEY", async () => {
     vi.stubEnv("PANORAMA_BASE_URL", on.service.origin);
     vi.stubEnv("PANORAMA_API_KEY", ` ${on.service.apiKey}\r\n`); // as copied from a file
     const client = new PanoramaClient();
@@ -22,7 +22,7 @@ describe("the options of PanoramaClient", () => {
     expect(new PanoramaClient({ baseUrl: "https://other.test/api/v1/" }).baseUrl).toBe("https://other.test/api/v1");
   });
 
-  it("refuse at once what is no URL of a service, and at the first call that there is no key", async () => {
+  it("throw for an invalid baseUrl, and reject the first call without a key", async () => {
     vi.stubEnv("PANORAMA_BASE_URL", undefined);
     vi.stubEnv("PANORAMA_API_KEY", undefined);
     expect(() => new PanoramaClient({ apiKey: "sk-1" })).toThrow(InvalidRequestError);
@@ -46,7 +46,7 @@ describe("the options of PanoramaClient", () => {
     });
   });
 
-  it("use another fetch", async () => {
+  it("use the given fetch", async () => {
     const asked: string[] = [];
     const fetch = async (url: string) => {
       asked.push(url);
@@ -105,7 +105,7 @@ describe("the options of PanoramaClient", () => {
 });
 
 describe("the calls of PanoramaClient", () => {
-  it("have their answer beside their value", async () => {
+  it("return value and response with withResponse", async () => {
     const { data, response, requestId } = await on.client.credits().withResponse();
     expect([data, response.status, requestId]).toEqual([{ remaining_credits: 100 }, 200, "req-1"]);
     expect(on.service.received).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("the calls of PanoramaClient", () => {
     });
   });
 
-  it("refuse an idempotency key that no header can have", async () => {
+  it("reject an idempotency key with invalid characters", async () => {
     const error = await failureOf(on.client.create(aRequest(), { idempotencyKey: "order\n17" }));
     expect(error).toMatchObject({ name: "InvalidRequestError", param: "Idempotency-Key", idempotencyKey: "order\n17" });
     expect(on.service.received).toEqual([]);

@@ -119,7 +119,7 @@ describe("signWebhook", () => {
     expect(await verifyWebhook(BODY, headers, anEndpointSecret())).toEqual({ ...EVENT, id: "evt_test" });
   });
 
-  it("throws for what is no secret", async () => {
+  it("throws for a malformed secret", async () => {
     await expect(signWebhook(BODY, "whsec_?")).rejects.toThrow("The secret is not base64 after whsec_.");
   });
 });

@@ -433,7 +433,7 @@ describe("objects of another account", () => {
     expect(service?.failures).toEqual([]);
   });
 
-  it("are tested on every route of the service", () => {
+  it("have a test on every route of the service", () => {
     expect([...routes].sort()).toEqual(Object.keys(ROUTES).sort());
   });
 
@@ -479,7 +479,7 @@ describe("objects of another account", () => {
     );
   });
 
-  it("are not distinguishable from nothing for the MCP server either", async () => {
+  it("get the same MCP answer as unknown ids", async () => {
     const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
     const { known } = await furnish(service, bob, "mcp-bob", [
       { state: "saved", visibility: "public", isDeleted: false, isHidden: false },

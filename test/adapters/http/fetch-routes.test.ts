@@ -161,7 +161,7 @@ describe("fetchRoutes", () => {
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, PAGE]);
   });
 
-  it("has the same CORS on node:http", async () => {
+  it("sends the same CORS headers as node:http", async () => {
     const { application, storage, observer } = service;
     const own = await restRoutes(application, { publicUrl: BASE, storage, observer, cors: { origins: "*" } });
     const server = await startLocalServer((incoming, outgoing) =>

@@ -165,7 +165,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
     } else await response.body?.cancel();
   };
 
-  it("has the routes of the table, and the two forms of its description", () => {
+  it("serves the routes of the table and both OpenAPI descriptions", () => {
     const api = routes.flatMap((route) => (route.includes(" /api/v1/") ? [route.replace("/api/v1", "")] : []));
     const table = ROUTES.map(({ operation }) => operation);
     const expected = [...table, "GET /openapi.json", "GET /openapi-3.0.json"];
@@ -232,7 +232,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
       for (const headers of acceptedTwice(key)) expect(await answerTo(headers)).not.toMatch(/^HTTP\/1\.1 401 /);
     });
 
-    it("is for keys of its scope that are not revoked and have not expired", async () => {
+    it("refuses keys without the scope, revoked keys and expired keys", async () => {
       const keyWith = async (limits: Partial<KeyLimits>) =>
         (await createApiKey(service)(customer.accountId, "k", { ...NO_LIMITS, ...limits }))._unsafeUnwrap();
       const refusal = async (key: string) => {

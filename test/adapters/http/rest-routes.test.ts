@@ -107,7 +107,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
   });
 
-  it("has the routes of webhooks only for the use cases that it gets", async () => {
+  it("serves webhook routes only for the given use cases", async () => {
     const hook = (path: string) => fetch(`${origin}/panoramas${path}`, { method: "POST", body: "{}" });
     expect(await (await hook("/hooks/replicate")).text()).toBe("No webhooks are accepted here.");
     expect(await (await hook("/payments/stripe")).text()).toBe("the embedder's own answer");
@@ -279,7 +279,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     }
   });
 
-  it("has uploads in the folder for temporary files, and deletes each after its answer", async () => {
+  it("stores uploads in the folder for temporary files, and deletes each after its answer", async () => {
     const temporary = join(service.folder, "tmp");
     await mkdir(temporary);
     vi.stubEnv("TMPDIR", temporary);

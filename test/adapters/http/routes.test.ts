@@ -10,7 +10,7 @@ describe("every answer of the HTTP server", () => {
   });
   afterAll(() => service.end());
 
-  it("has the request id of the client if it is safe for logs, else a new one", async () => {
+  it("returns the client's request id if it is safe for logs, otherwise a new one", async () => {
     const idFor = async (id: string) =>
       (await fetch(`${service.url}/healthz`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
     expect(await idFor("Job-7.a_b")).toBe("Job-7.a_b");
@@ -40,7 +40,7 @@ describe("every answer of the HTTP server", () => {
     },
   );
 
-  it("is reported to the observer with the route pattern and without secrets", async () => {
+  it("reaches the observer with the route pattern and without secrets", async () => {
     const customer = await service.customer();
     const id = await service.created(customer);
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -62,7 +62,7 @@ describe("every answer of the HTTP server", () => {
     expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key" });
   });
 
-  it("is reported with its kind of error, also when it tells the rate limit", async () => {
+  it("reaches the observer with its error kind, also with rate-limit headers", async () => {
     const customer = await service.customer();
     await service.request("/panoramas/no-task", customer);
     expect(service.finished.at(-1)).toMatchObject({ status: 404, error: "not_found" });

@@ -65,7 +65,7 @@ describe("a panorama that an operator has hidden", () => {
     return { status: response.status, told: `${JSON.stringify([...response.headers])} ${text}` };
   };
 
-  it("is shown to everybody before", async () => {
+  it("has public pages and files before", async () => {
     for (const headers of strangers) {
       for (const path of paths) expect([path, (await get(path, headers)).status]).toEqual([path, 200]);
       for (const path of lists) expect((await get(path, headers)).told, path).toContain(task.slug);
@@ -95,7 +95,7 @@ describe("a panorama that an operator has hidden", () => {
     }
   });
 
-  it("is seen by its owner, who is told why on the pages and by REST", async () => {
+  it("stays visible to its owner, with the reason on the pages and by REST", async () => {
     for (const path of ["/works", `/works/${task.slug}`]) expect((await get(path, owner)).told, path).toContain(REASON);
     for (const file of ["picture.jpg", "thumbnail.webp"]) {
       const { status, told } = await get(`/works/${task.slug}/${file}`, owner);

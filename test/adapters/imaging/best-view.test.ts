@@ -19,7 +19,7 @@ const stripes = (yaw: number, level: number) => (Math.floor(yaw) % 2 === 0 ? lev
 const isNear = (yaw: number, middle: number) => Math.abs(((yaw - middle + 540) % 360) - 180) < 25;
 
 describe("the best view of a picture", () => {
-  it.each([-120, 60, 175])("is its part with details at %i°, also at the seam", (middle) => {
+  it.each([-120, 60, 175])("points at the details at %i°, also across the seam", (middle) => {
     const found = bestView(
       picture((yaw, pitch) => (isNear(yaw, middle) && Math.abs(pitch) < 25 ? stripes(yaw, 240) : 40)),
     );
@@ -27,7 +27,7 @@ describe("the best view of a picture", () => {
     expect(found?.pitch).toBe(0);
   });
 
-  it("is the brighter one of two parts with details, and higher where that is better", () => {
+  it("points at the brighter of two parts with details, and higher if that is better", () => {
     const found = bestView(
       picture((yaw, pitch) => {
         if (isNear(yaw, -90) && Math.abs(pitch) < 25) return stripes(yaw, 90);
@@ -38,7 +38,7 @@ describe("the best view of a picture", () => {
     expect(found?.pitch).toBeGreaterThan(0);
   });
 
-  it("is the middle of a picture without details, and of one that is the same all around", () => {
+  it("points at the middle of a picture without details, or with equal sides", () => {
     expect(bestView(picture((yaw) => (yaw > 90 ? 250 : yaw > 0 ? 90 : 30)))).toBeUndefined();
     expect(bestView(picture((yaw, pitch) => stripes(yaw, pitch > 0 ? 200 : 60)))).toBeUndefined();
   });

@@ -33,7 +33,7 @@ const ROUNDING = 0.005 + 1e-9;
 const RUNS = { numRuns: 15 };
 
 describe("SharpImaging.panorama and the ratio of the seam", () => {
-  it("is the known step at the seam, divided by the known step of all other columns", async () => {
+  it("equals the step at the seam divided by the step of the other columns", async () => {
     const steps = fc.record({ texture: fc.integer({ min: 4, max: 30 }), step: fc.integer({ min: 0, max: 90 }) });
     await fc.assert(
       fc.asyncProperty(steps, async ({ texture, step }) => {
@@ -137,7 +137,7 @@ describe("SharpImaging.panorama and the horizon", () => {
 });
 
 describe("SharpImaging.panorama and its figures", () => {
-  it("are those of the result, before the seam is blended and the picture gets its size", async () => {
+  it("measure the result before blending and scaling", async () => {
     const native = size(2048, 1024);
     const bytes = await withSeam(native, 40).png().toBuffer();
     const { seamRatio, bytes: made } = await measured(bytes);

@@ -37,7 +37,7 @@ const flat = (width: number) =>
     .jpeg()
     .toBuffer();
 describe("pictures on demand", () => {
-  it("are made once for requests at the same time and later ones, in each size", async () => {
+  it("are made once per size for concurrent and later requests", async () => {
     const storage = storageOf(await flat(256));
     const pictures = picturesOnDemand(storage, UNMARKED);
     const [one, other] = await Promise.all([pictures.resized(nameOf(1), 64), pictures.resized(nameOf(1), 64)]);

@@ -105,7 +105,7 @@ describe("the MCP tools of a service", () => {
     await session.client.close();
   });
 
-  it("are those of the specification for a service that does not say what it can make", async () => {
+  it("follow the specification if the service does not report its abilities", async () => {
     const { tools } = await on.session.client.listTools();
     const { description, inputSchema } = tools.find(({ name }) => name === "generate_panorama_from_images") ?? {};
     expect(description).toContain("from 1 to 3 reference images, with an optional description.");

@@ -12,7 +12,7 @@ describe("the prices of the MCP tools", () => {
   };
   const create = () => on.session.error("generate_panorama_from_text", { ...aHarbour, max_credits: 10 });
 
-  it("are those of the service at each use", async () => {
+  it("follow the service at each use", async () => {
     expect(await text()).toContain("costs 4 (1k)");
     on.service.offer = dear;
     expect(await text()).toContain("costs 40 (1k)");
@@ -21,7 +21,7 @@ describe("the prices of the MCP tools", () => {
     expect(await create()).toBeUndefined();
   });
 
-  it("are the last known ones while the service does not answer", async () => {
+  it("keep the last known values while the service does not answer", async () => {
     on.service.offer = dear;
     await text();
     on.service.failNext("GET", "/openapi.json", { kind: "hang" }, { kind: "answer", status: 502, body: "<html>" });
@@ -33,7 +33,7 @@ describe("the prices of the MCP tools", () => {
     expect(await text()).toContain("costs 40 (1k)");
   });
 
-  it("are compared again by the service, which may have changed them since", async () => {
+  it("are compared again by the service in case of a change", async () => {
     const message = "max_credits: is 10, but this panorama costs 40 credits; nothing was reserved.";
     const body = JSON.stringify({ error: { code: "invalid_request", message, param: "max_credits" } });
     on.service.failNext("POST", "/panoramas", { kind: "answer", status: 400, body });

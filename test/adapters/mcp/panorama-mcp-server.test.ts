@@ -8,7 +8,7 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
   const on = setUpMcp(revision);
 
   describe("the MCP tools", () => {
-    it("are the five of the specification, with input and output schemas and correct hints", async () => {
+    it("match the five of the specification, with schemas and hints", async () => {
       const { tools } = await on.session.client.listTools();
       const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
       expect(tools.map(({ name }) => name)).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { stateFolder } from "../../../adapters/mcp/state-folder.js";
 
 describe("the state folder of the MCP server", () => {
-  it("is the one of PANORAMA_STATE_DIR, or the usual place of the operating system", () => {
+  it("follows PANORAMA_STATE_DIR, by default the folder of the operating system", () => {
     expect(stateFolder({ PANORAMA_STATE_DIR: "/var/mine", XDG_STATE_HOME: "/x" }, "linux", "/home/p")).toBe(
       "/var/mine",
     );

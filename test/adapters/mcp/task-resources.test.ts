@@ -10,7 +10,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     return JSON.parse(String((content as { text: string }).text));
   };
 
-  it("are the latest panoramas, and each panorama by the id of its task", async () => {
+  it("list the latest panoramas, and read each by its task id", async () => {
     const { resources } = await on.session.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(["panorama://recent"]);
     const { resourceTemplates } = await on.session.client.listResourceTemplates();
@@ -48,7 +48,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     "panorama://other",
     "file:///etc/passwd",
     "",
-  ])("are a protocol error if there is none: %j", async (uri) => {
+  ])("return a protocol error for an unknown URI: %j", async (uri) => {
     await expect(on.session.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
 

@@ -8,7 +8,7 @@ import { meterStoreInMemory } from "../../support/metered.js";
 describeMeterStore({ describe, it, beforeEach, afterEach }, "in memory", meterStoreInMemory);
 
 describe("memoryMeterStore", () => {
-  it("has the time of the machine and random ids, unless others are given", async () => {
+  it("uses the machine's time and random ids by default", async () => {
     const read = (store: MeterStore) => store.change(accountId("acme"), {}, (record) => ({ answer: record }));
     const before = Date.now();
     const { now, newTaskId } = await read(memoryMeterStore());

@@ -10,7 +10,7 @@ import { CREDIT_PACKS, type CreditPack, openOrder } from "../../../domain/credit
 const isStore = (file: string) => file.startsWith("stores/") && file !== "stores/meter-store.ts";
 
 describe("memory adapters", () => {
-  it("are there for every port but the stores of panoramas, and public", async () => {
+  it("exist and are exported for every port except the stores", async () => {
     const files = await readdir("application/ports", { recursive: true });
     const texts = await Promise.all(
       files
@@ -43,7 +43,7 @@ describe("memoryPorts", () => {
     expect(late._unsafeUnwrapErr().kind).toBe("busy");
   });
 
-  it("have a provider whose generations end at the poll that one chooses", async () => {
+  it("include a provider whose generations end at the chosen poll", async () => {
     const { provider } = ports;
     provider.endsAtPoll = 3;
     const order = { taskId: taskId(1), request: aCreationRequest() };
@@ -58,7 +58,7 @@ describe("memoryPorts", () => {
     expect(states).toEqual(["running", "running", "failed"]);
   });
 
-  it("have webhooks of the provider that only it can make", async () => {
+  it("include provider webhooks that cannot be forged", async () => {
     const webhooks = ports.providerWebhooks.get(ports.provider.name);
     if (webhooks === undefined) throw new Error("the provider sends webhooks");
     const genuine = webhooks.about(taskId(1));
@@ -72,7 +72,7 @@ describe("memoryPorts", () => {
     expect((await webhooks.taskOf(genuine))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 
-  it("have payments that report an order as paid when the customer pays", async () => {
+  it("include payments that report a paid order", async () => {
     const { payments } = ports;
     const [pack] = CREDIT_PACKS as readonly [CreditPack];
     const { email, id: accountId } = anAccount();
@@ -93,7 +93,7 @@ describe("memoryPorts", () => {
     expect((await payments.checkout(order, pack, email))._unsafeUnwrapErr().kind).toBe("payments_unavailable");
   });
 
-  it("have a sender that keeps webhooks, with the answer that one chooses", async () => {
+  it("include a webhook sender that records webhooks and gives chosen answers", async () => {
     const { webhookSender } = ports;
     const webhook = { url: "https://a.example/", id: "evt_1", body: "{}", secrets: [], at: noon };
     expect(await webhookSender.send(webhook)).toEqual({ kind: "delivered", detail: "status 200" });
@@ -102,7 +102,7 @@ describe("memoryPorts", () => {
     expect(webhookSender.sent).toEqual([webhook, webhook]);
   });
 
-  it("have imaging that accepts only images by their signature", async () => {
+  it("include imaging that accepts only image signatures", async () => {
     const { imaging } = ports;
     const unusable = err({ kind: "unusable_image", reason: "it is not an image" });
     const html = new TextEncoder().encode("<html>");

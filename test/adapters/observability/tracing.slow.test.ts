@@ -38,7 +38,7 @@ describe("traces by OpenTelemetry", () => {
   };
   const REQUEST = "POST /api/v1/panoramas";
 
-  it("have the whole life of a task in one trace, that of the client", () => {
+  it("record the whole life of a task in the client's trace", () => {
     const paths = new Set(inTrace(CLIENTS_TRACE).map((span) => pathOf(span).join(" < ")));
     for (const path of [
       REQUEST,

@@ -241,7 +241,7 @@ describe("the export of an account", () => {
     }
   });
 
-  it("has all that these columns have", () => {
+  it("contains the values of all exported columns", () => {
     for (const [table, columns] of Object.entries(COLUMNS)) {
       const ofTable = records.filter(({ type }) => type === TYPES[table]);
       for (const path of Object.values(columns).flatMap((where) => (typeof where === "string" ? [] : where))) {

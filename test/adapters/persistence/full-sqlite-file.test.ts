@@ -108,7 +108,7 @@ describe("a full SQLite file", () => {
     expect(await verifyLedger(stores)()).toMatchObject({ findings: [] });
   });
 
-  it("is said by the ping while the disk has no room", async () => {
+  it("makes ping fail while the disk is full", async () => {
     await expect(stores.database.ping()).resolves.toBeUndefined();
     const empty = fillDisk(dirname(stores.file));
     await expect(stores.database.ping()).rejects.toBeInstanceOf(StoreFull);

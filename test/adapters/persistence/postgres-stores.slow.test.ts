@@ -12,7 +12,7 @@ const stores = sharedPostgresStores();
 
 describeSqlStores("on PostgreSQL", stores);
 
-it("returns address_taken on PostgreSQL if an account with the address is opened concurrently", async () => {
+it("returns email_taken on PostgreSQL if an account with the address is opened concurrently", async () => {
   const { database, accounts, links, close } = await stores();
   const [digest, email] = ["1".repeat(64), "wanted@example.com" as Email];
   const confirming = anAccount({ id: accountId(1) });

@@ -112,7 +112,7 @@ describe("ProviderChain.submit", () => {
     expect(second.started).toBe(0);
   });
 
-  it("is refused when all providers refuse, with every reason", async () => {
+  it("returns refused with every reason if all providers refuse", async () => {
     first.play({ submit: "refuse" });
     second.play({ submit: "refuse" });
     const reason = "first: the script refuses; second: the script refuses";
@@ -131,7 +131,7 @@ describe("ProviderChain.submit", () => {
     expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
   });
 
-  it("is refused when all providers are down", async () => {
+  it("returns refused if all providers are down", async () => {
     first.ready = "down";
     second.ready = "down";
     const reason = "first: does not respond; second: does not respond";
@@ -172,7 +172,7 @@ describe("ProviderChain.submit with places", () => {
     expect(moves).toEqual(["second"]);
   });
 
-  it("is busy, and does not ask the next provider, if that has no free slot", async () => {
+  it("returns busy without asking the next provider if it has no free slot", async () => {
     first.play({ submit: "refuse" });
     const { order, moves } = orderAt("first");
     const reason = "first: the script refuses; second: no slot is free";
@@ -180,7 +180,7 @@ describe("ProviderChain.submit with places", () => {
     expect([moves, second.started]).toEqual([["second"], 0]);
   });
 
-  it("is busy if the place refuses while an earlier provider is full, which may make the task later", async () => {
+  it("returns busy if the place refuses while an earlier provider is full", async () => {
     second.play({ submit: "refuse" });
     const { order } = orderAt("second");
     expect((await chain.submit(order))._unsafeUnwrapErr().kind).toBe("busy");
@@ -233,7 +233,7 @@ describe("a task of a ProviderChain", () => {
     return [one, other] as const;
   };
 
-  it("is polled and downloaded by its own provider, which also sets the poll delay", async () => {
+  it("uses its own provider for polls, downloads and the poll delay", async () => {
     const [one, other] = await submittedToBoth();
     first.play({ poll: "failed" });
     expect((await chain.poll(one))._unsafeUnwrap()).toEqual({ state: "failed", reason: "the script fails" });
@@ -249,7 +249,7 @@ describe("a task of a ProviderChain", () => {
   });
 
   it.each(["third:upstream-1", "upstream-1", "firstly:upstream-1", ""])(
-    "has failed, with its download unavailable, when its provider is not configured any more: %j",
+    "returns failed, and no download, if its provider is no longer configured: %j",
     async (id) => {
       const reason = `The provider of this task is not in PROVIDER any more: ${id}`;
       expect(await chain.poll(id)).toEqual(ok({ state: "failed", reason }));
@@ -260,7 +260,7 @@ describe("a task of a ProviderChain", () => {
     },
   );
 
-  it("is canceled at its own provider, unless that is not configured any more or cannot cancel", async () => {
+  it("cancels at its own provider, unless it is missing or cannot cancel", async () => {
     const [one, other] = await submittedToBoth();
     expect(await chain.cancel(other)).toEqual(ok("canceled"));
     expect([first.canceled.size, second.canceled.size]).toEqual([0, 1]);
@@ -271,14 +271,14 @@ describe("a task of a ProviderChain", () => {
     expect(await chain.cancel(one)).toEqual(ok("too_late"));
   });
 
-  it("is found at the provider that has it", async () => {
+  it("is searched at every provider until one has it", async () => {
     const [one, other] = await submittedToBoth();
     expect(await chain.search(taskId(1), noon)).toEqual(ok(one));
     expect(await chain.search(taskId(2), noon)).toEqual(ok(other));
     expect(await chain.search(taskId(3), noon)).toEqual(ok(undefined));
   });
 
-  it("is found although another provider is unavailable; if not found, the search is unavailable", async () => {
+  it("is found despite an unavailable provider; otherwise the search returns unavailable", async () => {
     const [, other] = await submittedToBoth();
     first.play({ search: "unavailable" });
     expect(await chain.search(taskId(2), noon)).toEqual(ok(other));
@@ -312,7 +312,7 @@ describe("ProviderChain", () => {
     expect(chain.readiness()).toBe(expected);
   });
 
-  it("has the places of its providers, each with its own limit, readiness and requests", () => {
+  it("lists the places of its providers with their own limit, readiness and requests", () => {
     first.concurrencyMax = 2;
     second.ready = "busy";
     first.makes = err(invalidRequest("prompt", { name: "text_only" }));

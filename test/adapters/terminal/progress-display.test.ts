@@ -17,7 +17,7 @@ const aStream = (terminal: { isTTY?: boolean; columns?: number }) => {
 };
 
 describe("the progress of panorama generate", () => {
-  it("is a bar on a terminal that fills, never wraps, and is cleared at the end", async () => {
+  it("draws a bar on a terminal that never wraps and is cleared at the end", async () => {
     const clock = new HandClock();
     const { stream, written } = aStream({ isTTY: true, columns: 60 });
     const progress = progressOn(stream, clock);
@@ -39,7 +39,7 @@ describe("the progress of panorama generate", () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it("is plain lines on a stream that is not a terminal", () => {
+  it("writes plain lines on a stream that is not a terminal", () => {
     const { stream, written } = aStream({});
     const progress = progressOn(stream, new HandClock());
     progress.step("Creating");

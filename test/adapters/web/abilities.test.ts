@@ -60,18 +60,21 @@ describe("the pages of an installation", () => {
     [ONE_IMAGE, ["up to 1"], 1, ["0"], ["1"], "1,200"],
     [NEEDS_IMAGES, ["1 to 3"], 3, ["1"], ["3"], "4,000"],
     [TEXT_ONLY, [], 0, [], [], "4,000"],
-  ])("have a form with as many pictures as are taken: %o", async (abilities, range, urls, min, max, characters) => {
-    service.provider.abilities = abilities;
-    const page = await read("/works");
-    expect(found(page, /Pictures to start from \(([^)]*)\)/g)).toEqual(range);
-    expect(found(page, /(name="image_url")/g)).toHaveLength(urls);
-    expect(found(page, /data-count-min="(\d)"/g)).toEqual(min);
-    expect(found(page, /data-count-max="(\d)"/g)).toEqual(max);
-    expect(found(page, /Up to ([\d,]+) characters/g)).toEqual([characters]);
-    expect(found(page, /data-min="3" data-max="(\d+)"/g)).toEqual([characters.replace(",", "")]);
-    expect(page.includes("Panoramas are made from words only here, without pictures.")).toBe(urls === 0);
-    expect(page.includes('<details class="references" open><summary>Pictures')).toBe(min[0] === "1");
-  });
+  ])(
+    "offer as many picture fields as the abilities allow: %o",
+    async (abilities, range, urls, min, max, characters) => {
+      service.provider.abilities = abilities;
+      const page = await read("/works");
+      expect(found(page, /Pictures to start from \(([^)]*)\)/g)).toEqual(range);
+      expect(found(page, /(name="image_url")/g)).toHaveLength(urls);
+      expect(found(page, /data-count-min="(\d)"/g)).toEqual(min);
+      expect(found(page, /data-count-max="(\d)"/g)).toEqual(max);
+      expect(found(page, /Up to ([\d,]+) characters/g)).toEqual([characters]);
+      expect(found(page, /data-min="3" data-max="(\d+)"/g)).toEqual([characters.replace(",", "")]);
+      expect(page.includes("Panoramas are made from words only here, without pictures.")).toBe(urls === 0);
+      expect(page.includes('<details class="references" open><summary>Pictures')).toBe(min[0] === "1");
+    },
+  );
 
   it.each([
     [TEXT_ONLY, [["image_url", URLS[0]]], 0, "Remove the pictures: panoramas are made from words only here."],
@@ -123,7 +126,7 @@ describe("the pages of an installation", () => {
     [ONE_IMAGE, "takes up to 1 reference image", "can follow up to 1 picture, with or", "1", "1200"],
     [NEEDS_IMAGES, "needs 1 to 3 reference images", "follows 1 to 3 pictures, with or", "1 to 3", "4000"],
     [TEXT_ONLY, "takes no reference images", "takes no pictures: it makes panoramas from a prompt only", "0", "4000"],
-  ])("have /docs, which say what is taken: %o", async (abilities, images, guide, count, characters) => {
+  ])("describe the abilities in /docs: %o", async (abilities, images, guide, count, characters) => {
     service.provider.abilities = abilities;
     for (const page of [await read("/docs"), await (await send("/docs")).text()]) {
       expect(page).toContain(`<p>This installation ${images}. A prompt has at most ${characters} characters.</p>`);
@@ -139,7 +142,7 @@ describe("the pages of an installation", () => {
     [ONE_IMAGE, "A sentence is enough. Add one picture of your own if you like."],
     [NEEDS_IMAGES, "Add up to three pictures of your own, and a sentence if you like."],
     [TEXT_ONLY, "A sentence is enough."],
-  ])("have a landing page, which says so to visitors: %o", async (abilities, sentence) => {
+  ])("describe the abilities on the landing page: %o", async (abilities, sentence) => {
     service.provider.abilities = abilities;
     const page = await (await send("/")).text();
     expect(page).toContain(`<p>${sentence}</p>`);

@@ -199,14 +199,14 @@ describe("accessibility of the web pages", () => {
     await visitPanoramas(tab, (page) => followsRules(tab, page));
   });
 
-  it("has no findings on the landing page while its panorama turns", async () => {
+  it("passes axe on the landing page while its panorama turns", async () => {
     const tab = await on.openTab({ reducedMotion: "no-preference" });
     await tab.page.goto("/");
     await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
     expect(await axeFindings(tab.page)).toEqual([]);
   });
 
-  it("has a plain background behind all text over pictures in forced colours", async () => {
+  it("puts a plain background behind text over pictures in forced colours", async () => {
     const tab = await on.openTab({ forcedColors: "active" });
     const over = {
       "/": [".brand", "header nav", "h1", ".hero-lead", ".hero-form", ".hero-examples a", ".hero-note"],

@@ -39,7 +39,7 @@ describe("what the account pages show of money", () => {
     await service.orders.pay(pay(pending, service.clock.now())._unsafeUnwrap());
   };
 
-  it("are the entries with their balance, and the same as CSV, of which no text is a formula", async () => {
+  it("lists entries with balances, also as CSV without formulas", async () => {
     const ann = await service.person("ann-csv", 100);
     const operators = new SqlOperatorStore(service.database);
     const reason = '=1+"1"' as AdjustmentReason;
@@ -60,7 +60,7 @@ describe("what the account pages show of money", () => {
     expect(others).toEqual([""]);
   });
 
-  it("are at most 10,000 rows of CSV, and the rest from a later place", async () => {
+  it("writes at most 10,000 rows of CSV, and the rest from a later place", async () => {
     const rich = await service.person("rich", 1);
     for (let n = 0; n < 10_050; n += 1) {
       await order(rich, `bulk-${n}`, undefined, credits(1));
@@ -101,7 +101,7 @@ describe("what the account pages show of money", () => {
     }
   });
 
-  it("are a receipt of each order, for its account alone", async () => {
+  it("shows a receipt per order, to its account alone", async () => {
     const [ann, bob] = [await service.person("ann"), await service.person("bob")];
     await order(ann, "ord-ann", anOrderCheckout({ priceCents: 3900 }));
     await order(ann, "ord-manual");

@@ -94,7 +94,7 @@ describe("/docs", () => {
     expect(text).not.toContain("{{");
   });
 
-  it("has an example in each language for every operation", () => {
+  it("shows an example in each language for every operation", () => {
     // Those of the guides: one for each of six calls, and two programs, which curl does not have.
     for (const name of Object.keys(LANGUAGES)) {
       expect([name, codeOnPage(page, name).length]).toEqual([name, name === "bash" ? 17 : 19]);

@@ -135,7 +135,7 @@ describe("the search of the gallery", () => {
 });
 
 describe("the order of the gallery", () => {
-  it("is from old to new on request, and leads on and back in it", async () => {
+  it("lists old to new on request, with links to the next and previous page", async () => {
     const oldest = (await publish(Array.from({ length: 50 }, (_, n) => `number ${n}`))).reverse();
     const page = await read("/gallery?sort=oldest");
     expect([page.slugs, page.prev]).toEqual([slugsOf(oldest.slice(0, 24)), undefined]);
@@ -166,7 +166,7 @@ describe("the order of the gallery", () => {
 describe("the pictures of tiles and the front page", () => {
   const pictureOf = (text: string) => /<img src="([^"]*)"(?: srcset="([^"]*)" sizes="([^"]*)")? alt=""/.exec(text);
 
-  it("are in tiles what the viewer shows first, in two widths", async () => {
+  it("show the viewer's start view in tiles, in two widths", async () => {
     const [small] = await publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
     const path = `/p/${small?.slug}/tile-480.webp`;
     expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([path, `${path} 480w`]);
@@ -192,7 +192,7 @@ describe("the pictures of tiles and the front page", () => {
     expect(other.status).toBe(200);
   });
 
-  it("are not found in other widths, and of what is not public", async () => {
+  it("return 404 in other widths, and for panoramas that are not public", async () => {
     const [small] = await publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
     const [hidden] = await publish(["a lake"], { request: { ...first.request, visibility: "private" } });
     const [unsaved] = await publish(["a lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
@@ -207,7 +207,7 @@ describe("the pictures of tiles and the front page", () => {
     expect((await get("/p/nope/512.webp")).status).toBe(404);
   });
 
-  it("are 503 with a sentence while the image cannot be read", async () => {
+  it("return 503 with a message while the image cannot be read", async () => {
     const [task] = await publish(["a lake"], {
       image: { ...first.image, imageName: `panoramas/${"A".repeat(22)}.jpg` as ObjectName },
     });

@@ -20,7 +20,7 @@ describe("the identity of an operator", () => {
     return { read, manifest };
   };
 
-  it("is that of this software without settings", async () => {
+  it("defaults to this software's name and colours", async () => {
     const { read, manifest } = await startAs({});
     const { text, headers } = await read("/login");
     expect(text).toContain("<title>Log in · Panorama</title>");
@@ -40,7 +40,7 @@ describe("the identity of an operator", () => {
     }
   });
 
-  it("has a name in titles, header, link previews, oEmbed and manifest", async () => {
+  it("shows the name in titles, header, link previews, oEmbed and manifest", async () => {
     const { read, manifest } = await startAs({ name: "Fern & Weh" });
     const ann = await service.person("ann");
     service.provider.play({ poll: "succeeded", download: "image" });
@@ -57,7 +57,7 @@ describe("the identity of an operator", () => {
     expect(await manifest()).toMatchObject({ name: "Fern & Weh" });
   });
 
-  it("has an accent that each page allows by its digest, in the icon, too", async () => {
+  it("applies the accent to pages, allowed by its digest, and to the icon", async () => {
     const { read, manifest } = await startAs({ accent: { onLight: "#0b6e5f", onDark: "#7fd0c2" } });
     for (const path of ["/login", "/docs", "/"]) {
       const { text, headers } = await read(path);

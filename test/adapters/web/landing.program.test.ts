@@ -44,7 +44,7 @@ describe("the panorama of the landing page", () => {
     service.heroPanoramas.length = 0;
   });
 
-  it("is the bundled one on a new site, with its name but no link", async () => {
+  it("shows the bundled picture on a new site, with its name but no link", async () => {
     const tab = await openTurning();
     await tab.page.goto("/");
     await shows(tab.page, "sphere");
@@ -174,7 +174,7 @@ describe("the panorama of the landing page", () => {
     expect(await saving.page.locator("#hero").getAttribute("data-shows")).toBeNull();
   });
 
-  it("is an image in full size without scripts, and the form keeps the prompt through the login", async () => {
+  it("is a full-size image without scripts; the form keeps the prompt through the login", async () => {
     const plain = await on.openTab({ viewport: VIEWPORT, javaScriptEnabled: false });
     await plain.page.goto("/");
     const picture = await plain.page.locator("#hero").getAttribute("data-picture");
@@ -187,7 +187,7 @@ describe("the panorama of the landing page", () => {
     expect(next).toBe(`/works?${new URLSearchParams({ prompt: "a lake & “mist”" })}`);
   });
 
-  it("is the operator's choice of public panoramas, another one each hour", async () => {
+  it("rotates through the operator's public panoramas, one per hour", async () => {
     const titleNow = async () => {
       const text = await (await fetch(service.url)).text();
       const [, note = ""] = /<div class="hero-note">([\s\S]*?)<\/section>/.exec(text) ?? [];
@@ -245,7 +245,7 @@ describe("the panorama of the landing page", () => {
     service.provider.picture = quarteredImage;
   });
 
-  it("is light or dark as its reader chooses in the footer, by keyboard, too, and so are the next pages", async () => {
+  it("follows the scheme chosen in the footer, also by keyboard and on the next pages", async () => {
     const [LIGHT, DARK] = ["rgb(251, 250, 249)", "rgb(17, 18, 23)"];
     const { page } = await on.openTab({ colorScheme: "light" });
     const ground = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
@@ -274,7 +274,7 @@ describe("the panorama of the landing page", () => {
     expect(text.indexOf("<script>")).toBeLessThan(text.indexOf('rel="stylesheet"'));
   });
 
-  it("has its styles in itself for visitors, and allows these only", async () => {
+  it("inlines its styles for visitors, and allows only these", async () => {
     const answer = await fetch(service.url);
     const text = await answer.text();
     const [, style = ""] = /<style>(.*?)<\/style>/s.exec(text) ?? [];

@@ -94,7 +94,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect((await login(ann.email, PASSWORD)).status).toBe(303);
   });
 
-  it("have tokens of at least 128 random bits, of which only the digest is stored", async () => {
+  it("use tokens of at least 128 random bits, and store only the digest", async () => {
     const tokens = [await linkFor(ann.email), await linkFor(ann.email)];
     for (const token of tokens) {
       expect(Buffer.from(token, "base64url").length).toBeGreaterThanOrEqual(16);
@@ -132,7 +132,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect(hashed).toBe(0);
   });
 
-  it("are answered and stored alike for addresses with and without an account, but posted only to the former", async () => {
+  it("get the same answer for known and unknown addresses, and an e-mail only for known ones", async () => {
     const known = await forgot(ann.email);
     const unknown = await forgot("nobody@example.com");
     for (const answer of [known, unknown]) {
@@ -146,7 +146,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect(page).toContain(sendsMail ? "an e-mail with a link is on its way" : "please ask the operator for it");
   });
 
-  it("are posted at most five times an hour to one address, and the earlier ones still work", async () => {
+  it("are sent at most five times an hour per address; earlier links still work", async () => {
     for (let n = 1; n <= 8; n += 1) {
       expect((await forgot(ann.email, { "x-forwarded-for": `203.0.113.${n}` })).status).toBe(303);
     }

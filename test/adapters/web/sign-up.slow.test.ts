@@ -135,7 +135,7 @@ describe("an invitation", () => {
     expect(await balances(service)).toHaveLength(1);
   });
 
-  it("is not prevented by links that strangers have asked for", async () => {
+  it("works despite links that strangers have requested", async () => {
     const service = await start({ signUp: "invited" });
     for (let n = 0; n < 6; n += 1) await post(service, "/password/forgot", { email });
     const { token } = (await invite(service, { signUp: "invited" })(email))._unsafeUnwrap();

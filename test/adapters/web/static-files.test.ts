@@ -63,7 +63,7 @@ describe("the built scripts and styles", () => {
     expect(bytesOf(await request(name, { "accept-encoding": "br" })).length).toBeLessThanOrEqual(budgetBytes);
   });
 
-  it("have a budget for every file", () => {
+  it("stay within a size budget per file", () => {
     const names = files.pages.map(({ path }) => path.replace(/^\/static\/[0-9a-f]{12}-/, ""));
     expect(names.sort()).toEqual(Object.keys(BUDGET_BYTES).sort());
   });

@@ -123,7 +123,7 @@ describe("the works page as a studio", () => {
     expect(task?.request.imageUrls).toHaveLength(1);
   });
 
-  it("has no fields for pictures, and works, where pictures are not taken", async () => {
+  it("omits picture fields, and works, if the abilities exclude pictures", async () => {
     const { page } = tab;
     service.provider.abilities = { ...ALL_ABILITIES, imagesMax: 0 };
     await page.goto("/works");

@@ -40,7 +40,7 @@ describe("sharing a panorama", () => {
   };
 
   describe("by what other sites read", () => {
-    it("has a picture for link previews: a view straight ahead, of public panoramas only", async () => {
+    it("serves a view straight ahead for link previews, of public panoramas only", async () => {
       const { slug } = await service.kept(ann, { prompt: "a public place" });
       const html = await htmlOf(`/p/${slug}`);
       expect([contentOf(html, "og:title"), contentOf(html, "og:url"), contentOf(html, "twitter:card")]).toEqual([
@@ -68,7 +68,7 @@ describe("sharing a panorama", () => {
       await service.storage.put(imageName, image, "image/jpeg"); // later tests show its tile
     });
 
-    it("has its best view in link previews, tiles and for oEmbed", async () => {
+    it("shows the best view in link previews, tiles and oEmbed", async () => {
       const task = await service.kept(ann, { prompt: "a place with a best view" });
       await measure(task, { yaw: -135, pitch: 5 });
       const html = await htmlOf(`/p/${task.slug}`);
@@ -124,7 +124,7 @@ describe("sharing a panorama", () => {
       [{ maxwidth: "70" }, [70, 39], undefined],
       [{ maxwidth: "1", maxheight: "1" }, [1, 1], undefined],
       [{ maxwidth: "0", maxheight: "many" }, [960, 540], [1200, 630]],
-    ])("has sizes for oEmbed within %j, in proportion", async (limits, frame, thumbnail) => {
+    ])("returns proportional oEmbed sizes within %j", async (limits, frame, thumbnail) => {
       const { slug } = await service.kept(ann);
       const query = new URLSearchParams({ url: `${service.url}/p/${slug}`, ...limits });
       const told = (await (await fetch(`${service.url}/oembed?${query}`)).json()) as Record<string, string | number>;

@@ -241,7 +241,7 @@ describe("the viewer page", () => {
     expect((await fields()).vertical).toBeCloseTo(85, 0);
   });
 
-  it("is interactive with a preview before the picture has arrived, and then shows the picture in the same view", async () => {
+  it("turns with a preview before the picture has arrived, then shows the picture in the same view", async () => {
     const { slug } = await panorama("4k");
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
@@ -277,7 +277,7 @@ describe("the viewer page", () => {
     expect(await tab.page.locator("#progress").isHidden()).toBe(true);
   });
 
-  it("has room for all of its buttons on a narrow phone", async () => {
+  it("fits all buttons on a narrow phone", async () => {
     const { slug } = await panorama();
     await tab.page.setViewportSize({ width: 320, height: 640 });
     await tab.page.goto(`/p/${slug}`);

@@ -148,7 +148,7 @@ describe("the works pages", () => {
     expect(await service.ledger.balance(ann.id)).toBe(94);
   });
 
-  it("publish, download and delete several selected ones, and say what was not possible, with the keyboard", async () => {
+  it("publish, download and delete selected panoramas by keyboard, and report skipped ones", async () => {
     const [first, second] = [
       await service.kept(ann, { prompt: "the first lake", visibility: "private" }),
       await service.kept(ann, { prompt: "the second lake", visibility: "private" }),

@@ -173,7 +173,7 @@ describe("the predicate of a broken rule", () => {
     }
   });
 
-  it("is one line that ends with a full stop for every creation request that is refused", () => {
+  it("returns one line with a full stop for every refused creation request", () => {
     const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.webUrl());
     const nearlyRight = fc.record(

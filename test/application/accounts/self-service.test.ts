@@ -175,7 +175,7 @@ describe("deleteAccount", () => {
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
   });
 
-  it("is completed by the background work after an interruption, and one account does not delay the others", async () => {
+  it("is completed by background work after an interruption, independently per account", async () => {
     const task = (await world.createPanorama(ann.id, aCreationRequest({ prompt: "my garden" })))._unsafeUnwrap().task;
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();

@@ -41,7 +41,7 @@ describe("an idempotency key", () => {
     expect({ charged, started }).toEqual({ charged: 0, started: 0 });
   });
 
-  it("refuses another request, for each field that differs", async () => {
+  it("refuses the key for a request that differs in any field", async () => {
     const world = aWorld();
     const { owner } = await firstCreation(world);
     for (const other of [

@@ -44,7 +44,7 @@ describe("createPanorama", () => {
     ]);
   });
 
-  it("refuses a panorama that costs more than the maximum, at the prices that it is given", async () => {
+  it("refuses with cost_max at the configured price", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const at = (price: number) => {
@@ -145,7 +145,7 @@ describe("createPanorama", () => {
     expect(await world.tasks.list(owner, 10, undefined)).toHaveLength(1);
   });
 
-  it("refuses a creation that would wait for longer than the queue's deadline, as far as is known", async () => {
+  it("refuses a creation whose estimated wait exceeds the queue deadline", async () => {
     const world = aWorld();
     world.provider.concurrencyMax = 1;
     const owner = await anOwner(world, 100);
@@ -197,7 +197,7 @@ describe("createPanorama", () => {
     expect(asked).toBe(expected);
   });
 
-  it("makes the default endpoint of the account for a task with a webhook_url only", async () => {
+  it("creates the default endpoint only for a task with webhook_url", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const ensured: string[] = [];
@@ -284,7 +284,7 @@ describe("createPanorama", () => {
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
   });
 
-  it("takes an image of this service at the private address of the installation, also while the storage fails", async () => {
+  it("accepts its own image URL at a private address, also while the storage fails", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     world.storage.urlOf = (name) => `https://localhost:8443/assets/${name}`;
@@ -296,7 +296,7 @@ describe("createPanorama", () => {
     expect(await create("https://localhost:8443/other.png")).toMatchObject(err({ rule: { name: "public_host" } }));
   });
 
-  it("reads neither references without image URLs, nor the spending of a key without budgets", async () => {
+  it("does not read references without image URLs, nor spending without budgets", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const read: unknown[] = [];
@@ -350,7 +350,7 @@ describe("createPanorama", () => {
     );
   });
 
-  it("is refused by a busy store only before it is charged; afterwards it is accepted, and the sweep resolves it", async () => {
+  it("throws StoreBusy before the charge, and returns the submitting task after it", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const busy = () => Promise.reject(new StoreBusy("locked"));

@@ -140,7 +140,7 @@ describe("deletePanorama", () => {
     expect(await world.erase()).toBe(0);
   });
 
-  it("is not finished while the image is being stored", async () => {
+  it("stays incomplete while the image is being stored", async () => {
     const { world, owner, id } = await aPanorama("failed");
     (await world.retryImage(id, owner))._unsafeUnwrap();
     expect(await world.deletePanorama(id, owner)).toEqual(err({ kind: "not_finished" }));

@@ -18,7 +18,7 @@ describe.each(DATABASES)("the service on %s", (kind) => {
   });
   afterAll(() => rig.close());
 
-  it("has routes and commands that read, which are all measured or named with a reason", () => {
+  it("measures every reading route and command, or names a reason", () => {
     const isFile = (route: string) => /^GET \/(static|assets|generations|downloads|docs|mcp)\b/.test(route);
     expect([...opened.routes].filter((route) => !isFile(route) && !(route in ROUTES))).toEqual([]);
     expect(unnamedCommands()).toEqual([]);

@@ -81,7 +81,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     expect(await listed()).toEqual([]);
   });
 
-  it("has one event for each end of a task and one when its image is saved, in the order of the moves", async () => {
+  it("writes one event per end of a task and per saved image, in the order of the moves", async () => {
     await addEndpoint();
     const first = await submitted(1);
     await saved(2);
@@ -109,7 +109,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     expect(await listed()).toEqual(["1 panorama.succeeded", "2 panorama.saved"]);
   });
 
-  it("has one event of twenty concurrent moves of one task", async () => {
+  it("writes one event for twenty concurrent moves of a task", async () => {
     await addEndpoint();
     const task = await submitted();
     const moves = Array.from({ length: 20 }, () =>

@@ -98,7 +98,7 @@ export const describeReceivers = (
       expect(await claim(100, 100, [], at)).toHaveLength(3);
     });
 
-    it("is tried at once when its account sends an event again, and when its clock was wrong", async () => {
+    it("is tried at once after a resend, and after a wrong clock", async () => {
       await addEndpoint();
       await succeeded();
       const [lease] = (await claim()) as [DeliveryLease];

@@ -16,7 +16,7 @@ describe("a session", () => {
     expect(isLive(session, secondsAfter(noon, SESSION_SECONDS))).toBe(false);
   });
 
-  it("has no token for text that cannot be one, so no lookup is made", () => {
+  it("parses no token from malformed text", () => {
     const token = "A-_z".repeat(8);
     expect(parseSessionToken(token)).toBe(token);
     for (const text of ["", "x".repeat(21), "x".repeat(65), `${token}=`, `${token} `]) {

@@ -162,7 +162,7 @@ describe("the ledger", () => {
     expect(sumOf([])).toBe(0);
   });
 
-  it("has a sum of the purchased credits minus those that tasks hold or have spent", () => {
+  it("sums to the purchased credits minus held and spent credits", () => {
     return fc.assert(
       fc.property(consistentLedger, ({ entries, tasks }) => {
         const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
@@ -186,11 +186,11 @@ describe("the place of an entry in its ledger", () => {
     expect(parseLedgerCursor(text)).toBeUndefined();
   });
 
-  it("is made of the place of an entry", () => {
+  it("accepts the place of an entry", () => {
     expect([ledgerCursor(0), ledgerCursor(7), ledgerCursor(999_999_999_999_999)]).toEqual([0, 7, 999_999_999_999_999]);
   });
 
-  it.each([-1, 1.5, 1e15, 1e21, Number.NaN])("is not made of %d", (place) => {
+  it.each([-1, 1.5, 1e15, 1e21, Number.NaN])("throws for %d", (place) => {
     expect(() => ledgerCursor(place)).toThrow(
       new RangeError(`"${place}" cannot be a cursor of the ledger: an integer from 0 to 10^15 - 1`),
     );
@@ -305,7 +305,7 @@ describe("adjust", () => {
     expect(() => book(indebted, returnEntry(aPaidOrder(), -1, noon))).toThrow(RangeError);
   });
 
-  it("leaves a consistent ledger consistent, which has a finding if the entry is missing", () => {
+  it("passes the audit with the adjustment entry, and fails it without", () => {
     return fc.assert(
       fc.property(consistentLedger, fc.integer({ min: 1, max: 50 }), (ledger, change) => {
         const { entries: added, funds } = adjust({

@@ -40,7 +40,7 @@ describe("an order", () => {
     expect(parseOrderId(text)).toBe(text);
   });
 
-  it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("has no id for %j, so no lookup is made", (text) => {
+  it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("parses no id from %j", (text) => {
     expect(parseOrderId(text)).toBeUndefined();
   });
 

@@ -12,7 +12,7 @@ const numbers = {
 };
 
 describe("a policy", () => {
-  it("has the given numbers; by default, idempotency keys are remembered for 24 hours, and holds for one hour", () => {
+  it("takes the given numbers; defaults: 24 hours for idempotency keys, one hour for holds", () => {
     expect(definePolicy(numbers)).toEqual({ ...numbers, idempotencyHours: 24, holdSeconds: 3600 });
     const all = { ...numbers, idempotencyHours: 1, holdSeconds: 7 };
     expect(definePolicy(all)).toEqual(all);

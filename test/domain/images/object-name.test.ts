@@ -18,7 +18,7 @@ const unguessable = fc
   .map((bytes) => Buffer.from(bytes).toString("base64url"));
 
 describe("an object's name", () => {
-  it("has the extension of the reference image's type", () => {
+  it("uses the extension of the reference image's type", () => {
     const random = "Unguessable-_0123456789";
     expect(referenceImageName(random, "image/jpeg")).toBe(`references/${random}.jpg`);
     expect(referenceImageName(random, "image/png")).toBe(`references/${random}.png`);

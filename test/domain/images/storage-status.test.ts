@@ -119,7 +119,7 @@ describe("the image of a finished task", () => {
     expect(failAttempt(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.failed);
   });
 
-  it("has all its attempts again after an operator's retry", () => {
+  it("resets its attempts after an operator's retry", () => {
     expect(retry(states.failed)._unsafeUnwrap()).toEqual(states.uploading);
   });
 

@@ -8,7 +8,7 @@ const accepted = (body: unknown) => parseCreationRequest(body)._unsafeUnwrap();
 describe("the canonical text of a creation request", () => {
   const textOf = (body: unknown) => canonicalText(accepted(body));
 
-  it("is the same for requests that mean the same", () => {
+  it("is equal for equivalent requests", () => {
     const explicit = { visibility: "private", image_urls: [], prompt: "lake", resolution: "1k" };
     expect(textOf({ resolution: "1k", prompt: "lake" })).toBe(textOf(explicit));
     expect(textOf({ resolution: "1k", prompt: " lake\n", metadata: {} })).toBe(textOf(explicit));
@@ -51,7 +51,7 @@ describe("the canonical text of a creation request", () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it("has what the panorama may cost at most, in credits", () => {
+  it("contains max_credits", () => {
     const request = accepted({ resolution: "1k", prompt: "lake" });
     expect(canonicalText(request, 4)).toBe(
       '{"resolution":"1k","prompt":"lake","image_urls":[],"visibility":"private","metadata":{},"max_credits":4}',

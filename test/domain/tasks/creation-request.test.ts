@@ -233,7 +233,7 @@ describe("a creation request", () => {
     expect(accepted({ resolution: "1k", prompt: "lake", seed }).seed).toBe(seed);
   });
 
-  it("has 0 as its seed for -0, which JSON can contain", () => {
+  it("normalizes the seed -0 to 0", () => {
     expect(Object.is(accepted(JSON.parse('{"resolution": "1k", "prompt": "lake", "seed": -0}')).seed, 0)).toBe(true);
   });
 

@@ -96,7 +96,7 @@ describe("a search in prompts", () => {
     expect(finds(search, prompt)).toBe(found);
   });
 
-  it.each(["", " ", "?!", "\u200B", "\u0301", "—…"])("has no words in %j", (search) => {
+  it.each(["", " ", "?!", "\u200B", "\u0301", "—…"])("finds no words in %j", (search) => {
     expect(searchWords(search)).toEqual([]);
   });
 

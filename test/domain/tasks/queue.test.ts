@@ -36,7 +36,7 @@ describe("the queue of a provider", () => {
     expect(placeOfNewTask(queue(), [])).toBeUndefined();
   });
 
-  it("has as many free slots at each place as its limit minus its running tasks", () => {
+  it("counts free slots per place as limit minus running tasks", () => {
     const places = [aPlace(5, "a"), aPlace(2, "b"), aPlace(undefined, "c")];
     const free = (running: Queue["running"]) => freeSlots({ running }, places);
     expect(free(at({ a: 3, b: 2, c: 9 }))).toEqual([2, 0, Number.POSITIVE_INFINITY]);

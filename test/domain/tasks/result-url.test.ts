@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { resultUrlOf } from "../../../domain/images/picture.js";
 
 describe("the URL of a generated image", () => {
-  it("is written as new URL() writes it", () => {
+  it("is normalized like new URL()", () => {
     expect(resultUrlOf(" HTTPS://P.example:443/a\u0000 ü.jpg?x=\u0000y")).toBe(
       "https://p.example/a%00%20%C3%BC.jpg?x=%00y",
     );
@@ -11,11 +11,11 @@ describe("the URL of a generated image", () => {
   });
 
   it.each(["", "p.example/1.jpg", "/1.jpg", "https://", "ftp://p.example/1.jpg", "data:image/png,", "javascript:1"])(
-    "is undefined for %j, which cannot be downloaded",
+    "returns undefined for %j",
     (text) => expect(resultUrlOf(text)).toBeUndefined(),
   );
 
-  it("is visible ASCII and stays the same when it is read again, for every text", () => {
+  it("is visible ASCII and idempotent for random texts", () => {
     const unit = fc.constantFrom(
       "\u0000",
       "\n",

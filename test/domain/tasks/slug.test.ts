@@ -31,7 +31,7 @@ describe("a slug", () => {
     },
   );
 
-  it("has the path of the public viewer or of the owner's viewer", () => {
+  it("returns the path of the public viewer or of the owner's viewer", () => {
     const slug = slugFrom(new Uint8Array(16));
     expect(viewerPath(slug, "public")).toBe("/p/aaaaaaaaaaaaaaaa");
     expect(viewerPath(slug, "private")).toBe("/works/aaaaaaaaaaaaaaaa");

@@ -42,7 +42,7 @@ describe("a filter of tasks", () => {
     expect(matchesFilter(aSubmittingTask({ request }), filter)).toBe(matches);
   });
 
-  it("has no text if every task matches it", () => {
+  it("returns undefined if every task matches", () => {
     expect(filterText({})).toBeUndefined();
     expect(filterText({ metadata: {} })).toBeUndefined();
     expect(filterText({ status: "failed", metadata: {} })).toBe('{"status":"failed"}');

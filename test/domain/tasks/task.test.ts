@@ -80,7 +80,7 @@ const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
 };
 
 describe("a task", () => {
-  it("remembers the place that makes it until its end, and none while it is queued", () => {
+  it("keeps its provider place until it ends, and has none while queued", () => {
     const started = start(aQueuedTask(), "fal:seedream-4.5");
     const submitted = submit(started, "upstream-1", noon);
     const generated = finish(submitted, "https://provider.example.com/temporary/1.jpg");
@@ -93,7 +93,7 @@ describe("a task", () => {
     for (const task of [requeued, fail(requeued, "never_started", later)]) expect(placeOf(task)).toBeUndefined();
   });
 
-  it("remembers what was measured in its result, whether it is usable or not", () => {
+  it("keeps the figures of usable and unusable results", () => {
     const figures = { seam: 3.5, seamRatio: 2.25, poleDeviation: { zenith: 1, nadir: 60 } };
     const measured = withFigures(aGeneratedTask(), figures);
     expect(succeed(measured, anImageName(), aNativeSize, later).figures).toEqual(figures);
@@ -133,7 +133,7 @@ describe("a task", () => {
     expect(isRefusedCreation(aSubmittingTask(), aSubmittedTask())).toBe(false);
   });
 
-  it("keeps its credits held while its result is not checked", () => {
+  it("holds its credits in state generated", () => {
     const task = aSubmittedTask();
     const { temporaryUrl } = image;
     expect(finish(task, temporaryUrl)).toStrictEqual({ ...task, state: "generated", temporaryUrl });

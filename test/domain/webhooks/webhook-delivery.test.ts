@@ -31,7 +31,7 @@ const failUntilTheEnd = (): { readonly end: Delivery; readonly pauses: readonly 
 };
 
 describe("a delivery", () => {
-  it("is tried again after 5, 10, 20 … seconds, at most 6 hours, and fails after exactly three days", () => {
+  it("retries after 5, 10, 20 … seconds, at most 6 hours, and fails after exactly three days", () => {
     const { end, pauses } = failUntilTheEnd();
     expect(pauses.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
     expect(Math.max(...pauses)).toBe(6 * 60 * 60);
@@ -86,7 +86,7 @@ describe("a delivery", () => {
     expect(next).toMatchObject({ state: "pending", dueAt: new Date(noon.getTime() + milliseconds) });
   });
 
-  it("is given up with its attempts so far", () => {
+  it("keeps its attempts when it is given up", () => {
     const tried = afterAttempt(pendingAt(noon), failure, noon);
     if (tried.state !== "pending") throw new Error("it is not pending");
     expect(giveUpDelivery(tried, "the endpoint is switched off", secondsAfter(noon, 1))).toEqual({

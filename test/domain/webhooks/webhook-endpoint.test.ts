@@ -59,7 +59,7 @@ it("parseEndpointUrl accepts 2048 characters and names the length of a longer UR
 });
 
 describe("an endpoint", () => {
-  it("has two valid secrets until the end of a rotation, the new one first", () => {
+  it("returns two valid secrets during a rotation, the new one first", () => {
     const until = secondsAfter(noon, 60);
     const rotated = anEndpoint({ secret: anEndpointSecret(2), previous: { secret: anEndpointSecret(1), until } });
     expect(secretsAt(rotated, secondsAfter(noon, 59))).toEqual([anEndpointSecret(2), anEndpointSecret(1)]);
@@ -82,7 +82,7 @@ describe("an endpoint", () => {
     ["https://a.example/hook", "https://a.example/hook"],
     ["https://A.example:443/hook#part", "https://a.example/hook"],
     ["https://a.example", "https://a.example/"],
-  ])("is refused at %s beside one at %s, to which every event would be sent twice", (url, other) => {
+  ])("is refused at %s beside an endpoint at %s", (url, other) => {
     const refused = { kind: "invalid_request", field: "url", rule: { name: "new_endpoint" } };
     expect(admitEndpointAt(url, ["https://b.example/", other])._unsafeUnwrapErr()).toEqual(refused);
   });

@@ -39,7 +39,7 @@ describe("a receiver", () => {
     expect(UNVERIFIED_PAUSE_MILLISECONDS_MAX).toBe(3_600_000);
   });
 
-  it("is verified by its first confirmation, and keeps that time", () => {
+  it("becomes verified at its first confirmation, and keeps that time", () => {
     const verified = receiverAfter({ ...newReceiver(noon), failures: 3 }, success, secondsAfter(noon, 9));
     expect(verified).toEqual({ verifiedAt: secondsAfter(noon, 9), failures: 0, nextAt: secondsAfter(noon, 9) });
     expect(isProbed(verified)).toBe(false);

@@ -20,7 +20,7 @@ type Opened<Connection> = {
 /** What a meter does in a transaction of its caller. */
 export const describeJoiningMeter = <Connection>(technology: string, open: () => Promise<Opened<Connection>>): void => {
   describe(`a meter within a transaction of its caller ${technology}`, () => {
-    it("is committed or rolled back with what the caller writes", async () => {
+    it("commits and rolls back together with the caller's writes", async () => {
       const { store, transact, insertJob, jobs, close } = await open();
       const pdf = meter({ policy, store });
       await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
@@ -90,7 +90,7 @@ export const describeJoiningMeter = <Connection>(technology: string, open: () =>
     const most = 2_147_483_647;
     const reason = "support";
 
-    it("is 2,147,483,647, also of a debt: what exceeds it throws, and changes nothing", async () => {
+    it("is 2,147,483,647 for credits and debt; a larger value throws and changes nothing", async () => {
       const { store, close } = await open();
       const pdf = meter({ policy, store });
       expect(await pdf.purchase("acme", { orderId: "order-1", credits: most })).toBe(most);

@@ -187,7 +187,7 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
       expect(keyReads()).toBe(0);
     });
 
-    it("are unavailable while the keys cannot be fetched", async () => {
+    it("return unavailable while the keys cannot be fetched", async () => {
       const odd = answers({ keys: NO_PRIMITIVE, key: NO_PRIMITIVE });
       for (const fault of [FAULTS.failsBefore, FAULTS.cutBefore, FAULTS.html, FAULTS.noId, odd]) {
         on.remote.keyFaults.push(fault);

@@ -94,7 +94,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
         expect(await polled(id)).toEqual({ state: "running" });
       });
 
-      it("is sent only once, and not while the provider is paused", async () => {
+      it("sends one call, and none while the provider is paused", async () => {
         const id = await running(true);
         on.remote.fake.faults.polls.push(refuses(429, { "retry-after": "20" }));
         on.remote.fake.faults.lists.push(refuses(429, { "retry-after": "20" }));

@@ -53,7 +53,7 @@ export const describeRemoteCreations = (on: RemoteSetup): void => {
     expect(inTime.isOk()).toBe(true);
   });
 
-  it("is busy while a creation waits for the rate limiter, which is three seconds at most", async () => {
+  it("returns busy while a creation waits for the rate limiter, at most three seconds", async () => {
     const other = await start({ clock: on.clock, callsPerSecond: 1, submitTimeoutMilliseconds: 30_000 });
     const submissions = [1, 2, 3, 4, 5, 6].map((n) => other.provider.submit(anOrder(n)));
     await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);

@@ -57,7 +57,7 @@ export const describeRemoteRates = (on: RemoteSetup): void => {
     await other.close();
   });
 
-  it("has no call refused by a provider whose limit is its own", async () => {
+  it("makes no call above the provider's limit", async () => {
     const other = await start({ clock: on.clock, callsPerSecond: 5, submitTimeoutMilliseconds: 30_000 });
     const { fake, provider } = other;
     Object.assign(fake, { now: () => on.clock.now() });

@@ -33,7 +33,7 @@ export const describeSqlStores = (
     const { database, close } = await makeStores();
     return { letters: new SqlLetterOutbox(database), close };
   });
-  it(`has one secret for all instances ${technology}, which is made once`, async () => {
+  it(`creates one secret for all instances ${technology}`, async () => {
     const { database, close } = await makeStores();
     const instances = [1, 2, 3].map(() => new SqlInstallationSecrets(database));
     const secrets = await Promise.all(instances.map((one, n) => one.shared("test", async () => `made by ${n}`)));

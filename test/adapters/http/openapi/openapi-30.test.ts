@@ -55,7 +55,7 @@ describe("the OpenAPI 3.0 form of a description", () => {
     expect(schemaIn30(schema)).toEqual({ ...schema, properties });
   });
 
-  it("has the licence as a link, and webhooks as x-webhooks", () => {
+  it("writes the licence as a link, and webhooks as x-webhooks", () => {
     const webhooks = { event: { post: { responses: {} } } };
     const license = { name: "MIT", identifier: "MIT" };
     expect(openApi30({ openapi: "3.1.1", info: { title: "a", version: "1", license }, paths: {}, webhooks })).toEqual({

@@ -44,7 +44,7 @@ describe("the OpenAPI description", () => {
     });
   });
 
-  it("is also there in the words of OpenAPI 3.0.3, for generators", () => {
+  it("exists as OpenAPI 3.0.3 for generators", () => {
     expect(description30).toEqual(openApi30(description));
     expect(description30).toMatchObject({ openapi: "3.0.3", servers: description.servers, tags: description.tags });
   });

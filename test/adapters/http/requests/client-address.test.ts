@@ -35,7 +35,7 @@ describe("clientAddress", () => {
     expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);
   });
 
-  it("is the /64 network of an IPv6 address, in one spelling", () => {
+  it("returns the /64 network of an IPv6 address in one spelling", () => {
     const spellings = ["2001:db8:1:2::1", "2001:DB8:1:2:ffff::9", "2001:0db8:0001:0002:0000:0000:0000:0001"];
     for (const spelling of spellings) expect(clientAddress(spelling, undefined, trusted)).toBe("2001:db8:1:2::/64");
     expect(clientAddress("127.0.0.1", "2001:db8:1:3::1", trusted)).toBe("2001:db8:1:3::/64");

@@ -129,7 +129,7 @@ describe("an upload in unusual form", () => {
     return (await Promise.all(read)).map((bytes) => Buffer.from(bytes._unsafeUnwrap()).toString("latin1"));
   };
 
-  it.each(Object.entries(CLEAR))("is a file for each part: %s", async (_, headers) => {
+  it.each(Object.entries(CLEAR))("becomes one file per part: %s", async (_, headers) => {
     expect(await picturesOf(await upload(bodyOf(USUAL, headers, USUAL)))).toEqual([0, 1, 2].map(pictureOf));
   });
 

@@ -51,7 +51,7 @@ describe("an upload that meets a full disk", () => {
   ])("%s", (_, noFolders) => {
     // A file of 3 MiB fails while most of the body is still to come, one of 10 bytes when all of it is received.
     it.each([[[3 * MIB, 3 * MIB]], [[10]]])(
-      "is answered, leaves nothing, and works when there is room: %j",
+      "gets an answer, leaves no file, and succeeds when there is room: %j",
       async (sizes) => {
         const customer = await service.customer();
         const upload = () => service.request("/images", customer, { method: "POST", body: formOf(...sizes) });

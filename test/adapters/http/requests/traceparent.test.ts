@@ -36,7 +36,7 @@ describe("traceparentOf", () => {
     expect(traceIdOf(traceparentOf(header, requestId))).toBe(requestId.replaceAll("-", ""));
   });
 
-  it("is valid for every header and every request id", () => {
+  it("returns a valid value for random headers and request ids", () => {
     fc.assert(
       fc.property(fc.option(fc.string(), { nil: undefined }), fc.oneof(fc.string(), fc.uuid()), (header, requestId) => {
         expect(traceparentOf(header, requestId)).toMatch(VALID);
@@ -44,7 +44,7 @@ describe("traceparentOf", () => {
     );
   });
 
-  it("is another one for each request without an id of its own", () => {
+  it("differs for each request without an id", () => {
     expect(traceparentOf(undefined, "mine")).not.toBe(traceparentOf(undefined, "mine"));
   });
 });

@@ -23,7 +23,7 @@ const withKey = async (limits: Partial<KeyLimits>): Promise<Customer> => {
 const balance = async () => (await service.ledger.totals(customer.accountId)).remaining;
 
 describe("the budgets of an API key", () => {
-  it("refuse a creation above them with 402 and say which one, what is left, and when it renews", async () => {
+  it("answer 402 with the window, the remaining credits and the renewal time", async () => {
     const limited = await withKey({ creditsPerDay: credits(10), creditsPerMonth: credits(1_000) });
     expect((await service.create(limited)).status).toBe(202);
     expect((await service.create(limited)).status).toBe(202);
@@ -64,7 +64,7 @@ describe("max_credits", () => {
     expect(service.provider.started).toBe(1);
   });
 
-  it("is refused if it is no number of credits", async () => {
+  it("gets 400 if it is not a number of credits", async () => {
     const response = await service.create(customer, { ...A_CREATION, max_credits: -1 });
     expect(await expectError(response, 400, "invalid_request")).toMatch(/^max_credits: must be an integer from 0 to /);
     expect(await balance()).toBe(1_000);
@@ -82,7 +82,7 @@ describe("max_credits", () => {
 });
 
 describe("an account whose creations end without a panorama", () => {
-  it("is refused after 2,000 of them in a day, until midnight, and pays for none", async () => {
+  it("gets 429 after 2,000 failed creations until midnight UTC, without a charge", async () => {
     const failures = [dayOf(service.clock.now()), 1_999, customer.accountId];
     await service.database.sql("update account set failure_day = ?, failures = ? where id = ?", failures);
     const id = await service.created(customer);

@@ -101,7 +101,7 @@ describe("POST /panoramas", () => {
     ["a private address", { image_urls: ["https://10.0.0.7/a.jpg"] }, notPublic("image_urls[1]", "10.0.0.7")],
     ["localhost", { image_urls: ["https://localhost/a.jpg"] }, notPublic("image_urls[1]", "localhost")],
     ["a private webhook", { webhook_url: "https://169.254.169.254/" }, notPublic("webhook_url", "169.254.169.254")],
-  ])("refuses what can never work with 400 and its param, without a charge: %s", async (_, fields, message) => {
+  ])("answers 400 with param and charges nothing: %s", async (_, fields, message) => {
     const { image_urls = [] } = fields as { image_urls?: string[] };
     const body = { ...A_CREATION, ...fields, image_urls: ["https://example.com/1.jpg", ...image_urls] };
     const refused = await service.create(customer, body);
@@ -112,7 +112,7 @@ describe("POST /panoramas", () => {
     expect(await credits()).toBe(100);
   });
 
-  it("refuses fields that are nearly those of the request with their name, and invisible prompts, without a charge", async () => {
+  it("answers 400 to misspelled fields and invisible prompts, and charges nothing", async () => {
     const refusalOf = async (body: unknown) => (await service.create(customer, body)).json();
     const imageUrl = { resolution: "1k", prompt: "a lake", imageUrl: "https://example.com/a.jpg" };
     expect(await refusalOf(imageUrl)).toEqual({
@@ -229,7 +229,7 @@ describe("POST /panoramas", () => {
       expect(await credits()).toBe(96);
     });
 
-    it("replays what was asked for, in processing, after the panorama is finished and published", async () => {
+    it("replays the first answer with status processing after the panorama is finished and published", async () => {
       const key = { "idempotency-key": "p" };
       const body = { ...A_CREATION, seed: 7, metadata: { b: "2", a: "1" } };
       const first = (await (await service.create(customer, body, key)).json()) as { id: TaskId };
@@ -270,14 +270,17 @@ describe("POST /panoramas with a webhook_url of http", () => {
     [url, [url.slice(0, -5)], 202],
     ["http://10.0.0.5:9001/hook", [url.slice(0, -5)], 400],
     [url, [], 400],
-  ])("%s is for the private origins %j: %i, and a refused one costs nothing", async (webhook_url, origins, status) => {
-    const service = await HttpService.start({ webhookPrivateOrigins: origins });
-    onTestFinished(() => service.end());
-    const customer = await service.customer();
-    const response = await service.create(customer, { ...A_CREATION, webhook_url });
-    expect(response.status).toBe(status);
-    if (status === 202) return;
-    expect(await expectError(response, 400, "invalid_request")).toContain("webhook_url: ");
-    expect(await service.ledger.balance(customer.accountId)).toBe(100);
-  });
+  ])(
+    "answers webhook_url %s with private origins %j with %i, and charges no refused one",
+    async (webhook_url, origins, status) => {
+      const service = await HttpService.start({ webhookPrivateOrigins: origins });
+      onTestFinished(() => service.end());
+      const customer = await service.customer();
+      const response = await service.create(customer, { ...A_CREATION, webhook_url });
+      expect(response.status).toBe(status);
+      if (status === 202) return;
+      expect(await expectError(response, 400, "invalid_request")).toContain("webhook_url: ");
+      expect(await service.ledger.balance(customer.accountId)).toBe(100);
+    },
+  );
 });

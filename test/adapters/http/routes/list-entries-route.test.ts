@@ -63,7 +63,7 @@ describe("GET /credits/entries", () => {
     expect((await client.entries({ limit: 4, cursor: first.next_cursor ?? "" })).data).toEqual(all.slice(4, 8));
   });
 
-  it("has no balance below zero, and a next page, after each entry of credits that became a debt", async () => {
+  it("shows no balance below 0 and pages on, with debt entries", async () => {
     await service.created(customer);
     const [order = expect.fail()] = await service.orders.list(customer.accountId, 1, undefined);
     (await refundOrder(service)(order.id, undefined, "by hand" as AdjustmentReason))._unsafeUnwrap();

@@ -45,16 +45,13 @@ describe("a path that people open", () => {
     },
   );
 
-  it.each(["/broken", "/full"] as const)(
-    "is answered with a page that has the request id if it throws: %s",
-    async (path) => {
-      const { status, type, requestId, body } = await ask(path);
-      expect([status, type, body]).toEqual([500, "text/html; charset=utf-8", `<p>failed: ${requestId}</p>`]);
-      expect(service.failures.splice(0)).toEqual([{ requestId, error: THROWN[path] }]);
-    },
-  );
+  it.each(["/broken", "/full"] as const)("gets a page with the request id if it throws: %s", async (path) => {
+    const { status, type, requestId, body } = await ask(path);
+    expect([status, type, body]).toEqual([500, "text/html; charset=utf-8", `<p>failed: ${requestId}</p>`]);
+    expect(service.failures.splice(0)).toEqual([{ requestId, error: THROWN[path] }]);
+  });
 
-  it("is answered with a page that says when to come again if a store is busy", async () => {
+  it("gets a page with a retry time if a store is busy", async () => {
     expect(await ask("/busy")).toMatchObject({ status: 429, body: "<p>busy: 2</p>" });
     expect(service.failures.splice(0)).toMatchObject([{ error: THROWN["/busy"] }]);
   });

@@ -94,7 +94,7 @@ describe("what this installation can make", () => {
     expect(properties.prompt).toEqual({ type: "string", ...prompt });
   });
 
-  it("is described anew, with another ETag, when a provider's check has found other abilities", async () => {
+  it("gets a new description and ETag when a provider's check finds other abilities", async () => {
     const read = async (etag = "") =>
       await fetch(`${service.url}/api/v1/openapi.json`, { headers: { "if-none-match": etag } });
     const before = await read();
@@ -116,7 +116,7 @@ describe("what this installation can make", () => {
     [ONE_IMAGE, { image_urls: urls(2) }, "image_urls"],
     [ONE_IMAGE, { prompt: "x".repeat(1201) }, "prompt"],
     [NEEDS_IMAGES, {}, "image_urls"],
-  ])("is what a creation may ask for; beyond %o, 400 and no credit", async (abilities, wanted, param) => {
+  ])("limits creations: a request beyond %o gets 400 without a charge", async (abilities, wanted, param) => {
     service.provider.abilities = abilities;
     const response = await service.create(customer, { ...A_CREATION, ...wanted });
     expect(response.status).toBe(400);

@@ -213,7 +213,7 @@ describe("the reading routes", () => {
       },
     );
 
-    it("is not woken by a move of the queue, and tells the place at the end of the wait", async () => {
+    it("ignores moves of the queue, and returns the place at the end of the wait", async () => {
       service.provider.concurrencyMax = 1;
       await service.created(customer);
       const next = await service.created(customer);

@@ -42,7 +42,7 @@ const filesOf = async (bytes: Uint8Array, sourceType: DigitalSourceType) => {
 
 describe("every file of a panorama", () => {
   it.each(["trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", "algorithmicMedia"] as const)(
-    "is valid, and says in its manifest and in XMP that it is %s",
+    "has a valid manifest, and %s in manifest and XMP",
     async (sourceType) => {
       const url = `http://cv.iptc.org/newscodes/digitalsourcetype/${sourceType}`;
       for (const [name, file] of Object.entries(await filesOf(generated, sourceType))) {

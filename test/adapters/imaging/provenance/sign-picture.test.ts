@@ -136,7 +136,7 @@ describe("a signed picture", () => {
 });
 
 describe("a pair of certificate and key", () => {
-  it("is refused with a reason that has nothing of the key", async () => {
+  it("returns an error without any part of the key", async () => {
     const now = new Date();
     expect(signingPairProblem(pair, now)).toBeUndefined();
     const other = await makeSigningPair(now);
@@ -146,7 +146,7 @@ describe("a pair of certificate and key", () => {
     expect(signingPairProblem(pair, new Date("2099-01-01"))).toMatch(/^the certificate was valid until/);
   });
 
-  it("is refused if it is made for TLS: verifiers would refuse its marks", async () => {
+  it("returns an error for a TLS certificate, whose signatures verifiers reject", async () => {
     const wrong = await selfSigned([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]);
     expect(signingPairProblem(wrong, new Date())).toMatch(/^the certificate is not one for signatures: /);
     const marked = await signPictures(async () => wrong)(jpeg, TRAINED);
@@ -161,7 +161,7 @@ describe("a pair of certificate and key", () => {
     await expect(signing(jpeg, TRAINED)).rejects.toThrow(/^Pictures cannot be signed: .* was valid until 20\d\d-/);
   });
 
-  it("is asked for again if it could not be had", async () => {
+  it("is requested again after a failure", async () => {
     let asked = 0;
     const late = signPictures(async () => {
       asked += 1;

@@ -42,7 +42,7 @@ const describeEntities = (
 
     const letters = async () => (await database.sql("select id from letter order by id")).map(({ id }) => id);
 
-    it("are read and written by one statement, whose values are bound", async () => {
+    it("read and write with one statement and bound values", async () => {
       const seen: { text: string; values: readonly unknown[] }[] = [];
       const sql: Sql = (text, values = []) => {
         seen.push({ text, values });
@@ -87,7 +87,7 @@ const describeEntities = (
       });
     });
 
-    it("are written if the work returns Ok, and not if it returns Err or throws", async () => {
+    it("are flushed if the work returns Ok, not if it returns Err or throws", async () => {
       const add = (id: string, outcome: () => ReturnType<typeof ok<void, string>>) =>
         inUnitOfWork<void, string>(database, async (manager) => {
           manager.create(LetterTable, letter(id));

@@ -130,7 +130,7 @@ describe("PostgresConnections", () => {
       expect(order).toEqual(["in progress", "first"]);
     });
 
-    it("is overloaded when more of them wait than the server takes in 300 ms", async () => {
+    it("reports overload if more wait than the server handles in 300 ms", async () => {
       const connections = connect(1);
       const lease = await connections.lease();
       const outcomes = Array.from({ length: 768 }, () => connections.query(arrival, [1]));

@@ -27,7 +27,7 @@ describe("Database on PostgreSQL", () => {
   });
   afterEach(() => stores.close());
 
-  it("has exactly the tables of schema.ts after the migrations", async () => {
+  it("matches schema.ts exactly after the migrations", async () => {
     const orm = await MikroORM.init({
       ...ormOptions("postgresql"),
       driver: PostgreSqlDriver,

@@ -86,7 +86,7 @@ describe("the store of a meter in a pool", () => {
     client.release();
   });
 
-  it("has the migrations of its tables as texts", () => {
+  it("returns its migrations as SQL texts", () => {
     expect(migrationTexts({ dialect: "postgresql", name: "own", tables: ["meter"] }).map(({ name }) => name)).toEqual(
       METER_STEPS.map(({ name }) => name),
     );

@@ -24,7 +24,7 @@ const generated = async (dialect: keyof typeof DRIVERS): Promise<string> => {
 };
 
 describe.each(["sqlite", "postgresql"] as const)("the baseline of %s", (dialect) => {
-  it("is the output of the schema generator for schema.ts", async () => {
+  it("equals the output of the schema generator for schema.ts", async () => {
     const name = `PANORAMAS_${dialect.toUpperCase()}`;
     const about =
       "The schema generator's output for schema.ts. test/adapters/persistence/schema/baseline.test.ts updates it.";

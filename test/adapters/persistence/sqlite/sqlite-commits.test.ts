@@ -51,7 +51,7 @@ describe("a commit on a SQLite file", () => {
     await stores.close();
   });
 
-  it("is neither answered nor read before it is on the disk, and blocks no read", async () => {
+  it("is answered and visible only after the fsync, and blocks no read", async () => {
     const disk = holdDisk();
     let isAnswered = false;
     const credited = credit(5).then(() => {

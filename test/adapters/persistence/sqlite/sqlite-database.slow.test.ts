@@ -61,7 +61,7 @@ describe("Database on SQLite", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("is one file when it is closed, so that a copy of this file is the whole database", async () => {
+  it("leaves one complete file when it is closed", async () => {
     await openAccount();
     await database.close();
     const copy = join(folder, "copy.sqlite");
@@ -105,7 +105,7 @@ describe("Database on SQLite", () => {
     }
   });
 
-  it("has committed data on the disk, so that it survives a crash of the process", async () => {
+  it("keeps committed data after a crash of the process", async () => {
     await openAccount();
     await open(1);
     const copy = join(folder, "copy.sqlite");
@@ -122,7 +122,7 @@ describe("Database on SQLite", () => {
     await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
   });
 
-  it("has exactly the tables of schema.ts after the migrations", async () => {
+  it("matches schema.ts exactly after the migrations", async () => {
     const generated = await MikroORM.init({
       driver: SqliteOrmDriver,
       dbName: ":memory:",
@@ -173,7 +173,7 @@ describe("Database on SQLite", () => {
       expect(await balance()).toBe(before + 1_001);
     });
 
-    it("is overloaded if a further write would wait for more than 50 ms, and never for reads", async () => {
+    it("reports overload if a write would wait for more than 50 ms, never for reads", async () => {
       let now = 0;
       vi.spyOn(performance, "now").mockImplementation(() => (now += 60)); // read twice for each group
       const write = (count: number) => Promise.all(Array.from({ length: count }, () => credit(1, 1)));

@@ -82,7 +82,7 @@ describe("a canceled generation of the local provider", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("is confirmed when its painting has stopped; until then a poll finds it running", async () => {
+  it("is confirmed after its painting has stopped; until then polls return running", async () => {
     const id = await submitted();
     await expect.poll(() => pool.painting).toBe(1);
     let confirmed = false;
@@ -169,7 +169,7 @@ describe("the paintings of the local provider", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it("are as many as its place has slots; a submission beyond them is busy, and a poll starts no more", async () => {
+  it("never exceed the slots of its place: a further submission gets busy", async () => {
     const [place] = aProvider().places();
     const max = place?.concurrencyMax ?? 0;
     expect(max).toBeGreaterThan(5); // more than one account can have
@@ -193,7 +193,7 @@ describe("the paintings of the local provider", () => {
     for (const id of ids) await Promise.all([before, another, next].map((one) => one.cancel(id)));
   });
 
-  it("are shared by owner, which a restart keeps; without one each is its own", async () => {
+  it("share the processors by owner, also after a restart; orders without an owner count separately", async () => {
     const request = aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" });
     const provider = aProvider();
     await provider.submit({ taskId: taskId(1), owner: "account", request });

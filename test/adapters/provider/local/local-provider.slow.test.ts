@@ -171,7 +171,7 @@ describe("LocalProvider", () => {
   });
 
   it.each(["../jobs/x.json", "nothing.jpg", "", "AAAAAAAAAAAAAAAAAAAAAA.jpg", "AAAAAAAAAAAAAAAAAAAAAA.jpg.failed"])(
-    "has no temporary image named %j",
+    "finds no temporary image named %j",
     async (name) => {
       expect(await provider.temporaryImage(name)).toBeUndefined();
       const gone = await provider.download(`https://p.example/generations/${name}`);
@@ -390,7 +390,7 @@ describe("LocalProvider", () => {
     });
   });
 
-  it("has no prompt in file names and leaves no temporary files", async () => {
+  it("writes no prompt into file names and leaves no temporary files", async () => {
     await outcomeOf(anOrder("a foggy ocean"));
     const [job] = await readdir(join(folder, "jobs"));
     expect(job).toBe(`${taskId(1)}.json`);

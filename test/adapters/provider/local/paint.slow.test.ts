@@ -107,7 +107,7 @@ describe("reference images in a painted panorama", () => {
     ...pixels.subarray(((HEIGHT / 2) * WIDTH + column) * 3).subarray(0, 3),
   ];
 
-  it("are ahead, or evenly around if there are several", async () => {
+  it("are placed ahead, or evenly around if there are several", async () => {
     const references = [aReference(200, 10, 10), aReference(10, 200, 10), aReference(10, 10, 200)];
     const pixels = await painted("a lake", WIDTH, references);
     const [ahead, second, third] = [0, 1, 2].map((index) =>

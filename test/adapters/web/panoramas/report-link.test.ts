@@ -35,7 +35,7 @@ describe('the link "Report"', () => {
     expect(await linkOn(`/p/${slug}`, login.headers.get("set-cookie")?.split(";")[0])).toBeUndefined();
   });
 
-  it("is not there without an address of the operator", async () => {
+  it("is missing without OPERATOR_EMAIL", async () => {
     service = await WebService.start();
     service.provider.play({ poll: "succeeded", download: "image" });
     const { slug } = await service.kept(await service.person("ann"));

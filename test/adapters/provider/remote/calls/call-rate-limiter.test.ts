@@ -151,7 +151,7 @@ describe("CallRateLimiter when the provider is too busy", () => {
     expect(await millisecondsOf(limiter, 7)).toBeCloseTo(1_000, -1);
   });
 
-  it("is back at the maximum 30 seconds after the last of many pauses", async () => {
+  it("returns to the maximum rate 30 seconds after the last of many pauses", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     for (let n = 0; n < 50; n += 1) {
       limiter.answered("read", 1_000);

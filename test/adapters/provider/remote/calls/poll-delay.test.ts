@@ -20,7 +20,7 @@ describe("nextPollMilliseconds", () => {
     expect(between(old)).toEqual([4_000, 5_000, 6_000]);
   });
 
-  it("is never less than the operator's shortest time", () => {
+  it("is at least the operator's minimum", () => {
     expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
   });
 
@@ -32,7 +32,7 @@ describe("nextPollMilliseconds", () => {
     expect(between({ ...young, blockedMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
   });
 
-  it("is never more than longestPollMilliseconds, which it can reach", () => {
+  it("is at most longestPollMilliseconds, and reaches it", () => {
     const milliseconds = fc.nat({ max: 86_400_000 });
     fc.assert(
       fc.property(

@@ -132,7 +132,7 @@ describe("comfy dialect", () => {
       expect(warnings).toEqual([expect.stringContaining("no such nodes, files or inputs in LoraStack")]);
     });
 
-    it("is refused without a warning when no credits are left, and busy when the queue is full", async () => {
+    it("returns refused without a warning if no credits are left, and busy if the queue is full", async () => {
       const { provider, fake } = await started();
       fake.faults.creates.push(
         refuses(402, {}, envelope("insufficient_credits")),
@@ -179,7 +179,7 @@ describe("comfy dialect", () => {
       );
     });
 
-    it("are uploaded again for another task, although the provider has their bytes", async () => {
+    it("are uploaded once per task", async () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       const image_urls = await hostedPictures(storage, 1);

@@ -24,7 +24,7 @@ describe("ComfyuiServers", () => {
 
   const names = () => both.fakes.map(({ baseUrl }) => `${new URL(baseUrl).host}/api`);
 
-  it("has one place for each server, with the limit of a server or that of the setting", async () => {
+  it("lists one place per server, with the server's limit or the setting", async () => {
     const limits = (provider: typeof both.provider) => provider.places().map(({ concurrencyMax }) => concurrencyMax);
     expect(both.provider.places().map(({ name }) => name)).toEqual(names());
     expect(limits(both.provider)).toEqual([1, 1]);
@@ -96,7 +96,7 @@ describe("ComfyuiServers", () => {
     expect(await both.provider.submit(order(3))).toEqual(err(refused));
   });
 
-  it("is busy, and does not refuse, while all servers are paused", async () => {
+  it("returns busy while all servers are paused", async () => {
     for (const fake of both.fakes) fake.faults.lists.push(refuses(429, { "retry-after": "20" }));
     const busy = { kind: "busy", reason: "no ComfyUI server answers" };
     expect(await both.provider.submit(order(1))).toEqual(err(busy));

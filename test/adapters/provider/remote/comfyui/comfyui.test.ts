@@ -105,7 +105,7 @@ describe("comfyui dialect", () => {
       expect(await comfyui.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
     });
 
-    it("is canceled only when the interrupted node has ended", async () => {
+    it("returns canceled only after the interrupted node has ended", async () => {
       const clock = new HandClock();
       await started({ clock });
       comfyui.fake.plan = "run";
@@ -129,7 +129,7 @@ describe("comfyui dialect", () => {
       expect(changes()).toEqual([["/api/queue", { delete: [id] }]]);
     });
 
-    it("is too late for a prompt that has ended with its image when the server gets the call", async () => {
+    it("returns too_late for a prompt that has ended with its image", async () => {
       const id = await running();
       comfyui.fake.endsFirst = true;
       expect(await comfyui.provider.cancel?.(id)).toEqual(ok("too_late"));
@@ -137,7 +137,7 @@ describe("comfyui dialect", () => {
       expect((await comfyui.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
     });
 
-    it("is too late for a prompt that is started while it is taken out of the queue", async () => {
+    it("returns too_late for a prompt that starts during the removal from the queue", async () => {
       const id = await running();
       comfyui.fake.waiting = true;
       comfyui.fake.faults.lists.push({

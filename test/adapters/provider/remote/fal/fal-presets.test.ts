@@ -111,7 +111,7 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
   });
   afterEach(() => remote.close());
 
-  it("has the name of the model, and agrees with the schemas that fal publishes", async () => {
+  it("carries the name of the model, and agrees with fal's published schemas", async () => {
     expect(remote.provider.name).toBe(`fal:${model}`);
     expect(remote.provider.account).toBe("fal");
     expect((await remote.provider.check()).isOk()).toBe(true);

@@ -224,7 +224,7 @@ describe("fal dialect", () => {
       expect((await flux.provider.submit(order)).isOk()).toBe(true);
     });
 
-    it("is not possible with hunyuan_world, which has no seed", async () => {
+    it("is unavailable for hunyuan_world, which has no seed", async () => {
       await submitted();
       expect((await fal.provider.search(taskId(1), noon))._unsafeUnwrapErr().reason).toBe(
         "fal:hunyuan-world has no list of tasks to search",

@@ -44,7 +44,7 @@ const published = (id: string, edit: (input: { properties: Record<string, unknow
 };
 
 describe("endpoints that are not a preset", () => {
-  it("are asked as their schemas say: two endpoints with a LoRA", async () => {
+  it("get requests by their schemas: two endpoints with a LoRA", async () => {
     const pair = { model: "fal-ai/flux-2/lora", editModel: "fal-ai/flux-2/lora/edit", loraUrl: LORA };
     expect(await checked(pair)).toEqual(ok(undefined));
     expect(remote.provider.name).toBe("fal:fal-ai/flux-2/lora");
@@ -72,7 +72,7 @@ describe("endpoints that are not a preset", () => {
     ["fal-ai/wan/v2.7/pro/edit", 1, 544, 896, 896],
     ["fal-ai/flux-2/lora", 0, 512, 1024, 1024],
   ])(
-    "are asked for sizes within the documented limits: %s, with %i images 2 × %i, %i and %i",
+    "get sizes within the documented limits: %s, with %i images 2 × %i, %i and %i",
     async (model, images, ...heights) => {
       await started({ model, ...(model.endsWith("lora") && { loraUrl: LORA }) });
       expect(await remote.provider.check()).toEqual(ok(undefined));
@@ -101,7 +101,7 @@ describe("endpoints that are not a preset", () => {
     expect([size.width, size.height]).toEqual([397, 256]);
   });
 
-  it("are asked for the largest size within the limits of their schema", async () => {
+  it("get the largest size within the limits of their schema", async () => {
     await started({ model: "fal-ai/flux-2/lora" });
     published("fal-ai/flux-2/lora", ({ properties }) => {
       const edge = { type: "integer", minimum: 512, maximum: 2048 };

@@ -41,7 +41,7 @@ const haveSchema = (fake: FakeReplicate, schema: FakeSchema) => {
 };
 
 describe("the version of REPLICATE_MODEL", () => {
-  it("is the latest one of a model that is named without a version", async () => {
+  it("is the latest if the name has no version", async () => {
     const { provider, fake } = await started(LORA);
     expect(await provider.check()).toEqual(ok(undefined));
     expect((await provider.submit(anOrder())).isOk()).toBe(true);
@@ -49,7 +49,7 @@ describe("the version of REPLICATE_MODEL", () => {
     expect(paths(fake)).toEqual([`GET /v1/models/${LORA}`, "POST /v1/predictions"]);
   });
 
-  it("is the one that is set, although there is a later one", async () => {
+  it("is the configured version, not the latest", async () => {
     const { provider, fake } = await started(REPLICATE_MODEL);
     expect(await provider.check()).toEqual(ok(undefined));
     expect((await provider.submit(anOrder())).isOk()).toBe(true);
@@ -67,7 +67,7 @@ describe("the version of REPLICATE_MODEL", () => {
     expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
   });
 
-  it("is misconfigured if the model has none", async () => {
+  it("is reported as misconfigured if the model has no versions", async () => {
     const { provider, fake } = await started(LORA);
     fake.models = [{ name: LORA, official: false, versions: [] }];
     const reason =
@@ -107,7 +107,7 @@ describe("the version of REPLICATE_MODEL", () => {
     expect(fake.tasks).toEqual([]);
   });
 
-  it("may know no mask: then a photo is kept by a lower prompt_strength", async () => {
+  it("uses prompt_strength 0.6 for a photo if the model has no mask", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started(LORA, storage);
     haveSchema(fake, without(TRAINER_SCHEMA, ["mask"]));
@@ -126,7 +126,7 @@ describe("the version of REPLICATE_MODEL", () => {
     ["gets HTML", FAULTS.html],
     ["gets a model without a schema", FAULTS.noId],
     ["gets status 401", refuses(401)],
-  ])("is found before the first creation if the check %s; without it nothing is sent", async (_, fault) => {
+  ])("is looked up before the first creation if the check %s", async (_, fault) => {
     const { provider, fake } = await started(LORA);
     fake.faults.checks.push(fault, fault);
     expect((await provider.check()).isErr()).toBe(true);
@@ -167,7 +167,7 @@ describe.each(MODELS)("%s", (model, imagesMax, sizes) => {
     });
   });
 
-  it.each(["1k", "2k", "4k"] as const)("gets exactly what was asked for, at %s", async (resolution) => {
+  it.each(["1k", "2k", "4k"] as const)("receives the documented input at %s", async (resolution) => {
     const { provider, fake } = await started(model);
     await provider.check();
     for (const [count, prompt] of [
@@ -192,7 +192,7 @@ describe.each(MODELS)("%s", (model, imagesMax, sizes) => {
     }
   });
 
-  it("gets no request with more pictures than it keeps, also before its schema was read", async () => {
+  it("refuses too many reference images, also before its schema is read", async () => {
     const { provider, fake } = await started(model);
     const image_urls = Array.from({ length: 3 }, (_, n) => `https://pictures.example/${n}.jpg`);
     const submitted = await provider.submit({ taskId: taskId(1), request: aCreationRequest({ image_urls }) });
@@ -224,28 +224,25 @@ describe("a hosted reference image of a model with a list", () => {
     ["429", refuses(429), 30_000],
     ["429 with Retry-After", refuses(429, { "retry-after": "7" }), 7_000],
     ["a cut connection", FAULTS.cutBefore, 30_000],
-  ])(
-    "that the provider cannot take now makes the creation wait, and nothing is started: %s",
-    async (_, fault, milliseconds) => {
-      const storage = new MemoryObjectStorage();
-      const { provider, fake } = await started("bytedance/seedream-4", storage);
-      const name = referenceImageName("cd".repeat(11), "image/png");
-      const plane = plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 });
-      await storage.put(name, await plane.toBuffer(), "image/png");
-      fake.uploadFaults.push(fault);
-      const request = aCreationRequest({ image_urls: [storage.urlOf(name)] });
-      const submitted = await provider.submit({ taskId: taskId(1), request });
-      expect(submitted._unsafeUnwrapErr()).toEqual({
-        kind: "busy",
-        reason: expect.stringContaining("the upload of a reference image"),
-        retryAfterMilliseconds: milliseconds,
-      });
-      expect(fake.tasks).toEqual([]);
-    },
-  );
+  ])("is not accepted now: the creation waits and nothing is started: %s", async (_, fault, milliseconds) => {
+    const storage = new MemoryObjectStorage();
+    const { provider, fake } = await started("bytedance/seedream-4", storage);
+    const name = referenceImageName("cd".repeat(11), "image/png");
+    const plane = plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 });
+    await storage.put(name, await plane.toBuffer(), "image/png");
+    fake.uploadFaults.push(fault);
+    const request = aCreationRequest({ image_urls: [storage.urlOf(name)] });
+    const submitted = await provider.submit({ taskId: taskId(1), request });
+    expect(submitted._unsafeUnwrapErr()).toEqual({
+      kind: "busy",
+      reason: expect.stringContaining("the upload of a reference image"),
+      retryAfterMilliseconds: milliseconds,
+    });
+    expect(fake.tasks).toEqual([]);
+  });
 });
 
-it("a lost submission to a model without a seed cannot be found, so it is never taken for another one", async () => {
+it("does not search for a lost submission of a model without a seed", async () => {
   const { provider, fake } = await started("bytedance/seedream-4");
   await provider.check();
   fake.faults.creates.push(FAULTS.cutAfter);

@@ -61,7 +61,7 @@ describe("replicate dialect", () => {
     });
   });
 
-  it("keeps the correlation seed and leaves out the customer's, so that equal creations can be told apart", async () => {
+  it("sends the correlation seed instead of the customer's", async () => {
     const found: unknown[] = [];
     for (const n of [1, 2]) {
       const request = aCreationRequest({ seed: 7 });
@@ -72,7 +72,7 @@ describe("replicate dialect", () => {
     expect(found).toEqual([true, true]);
   });
 
-  it("is not canceled if it has started in the meantime, because it is billed then; a poll finds the end", async () => {
+  it("does not cancel a prediction that has started", async () => {
     replicate.fake.plan = "run";
     replicate.fake.waiting = true;
     const id = await submitted();
@@ -159,7 +159,7 @@ describe("replicate dialect", () => {
     },
   );
 
-  it("searches only what was created since five minutes before the task", async () => {
+  it("searches predictions from five minutes before the task on", async () => {
     const { provider, fake } = replicate;
     const id = await submitted();
     await clock.advance(10 * 60_000);
@@ -170,7 +170,7 @@ describe("replicate dialect", () => {
     expect(fake.server.requests.at(-1)?.query.get("created_after")).toBe("2026-01-01T11:55:00.000Z");
   });
 
-  it("does not conclude that a task is missing when the provider has removed inputs after an hour", async () => {
+  it("returns unavailable if the provider has removed the inputs", async () => {
     await submitted();
     await clock.advance(60 * 60_000 + 1);
     expect((await replicate.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");

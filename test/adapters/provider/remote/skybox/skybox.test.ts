@@ -46,7 +46,7 @@ describe("skybox dialect", () => {
     });
   });
 
-  it("keeps the correlation seed and leaves out the customer's, so that equal creations can be told apart", async () => {
+  it("sends the correlation seed instead of the customer's", async () => {
     const found: unknown[] = [];
     for (const n of [1, 2]) {
       const request = aCreationRequest({ seed: 7 });
@@ -83,7 +83,7 @@ describe("skybox dialect", () => {
       ["answers with an error", refuses(500), "status 500"],
       ["does not accept the key", refuses(401), "status 401: the provider does not accept the API key"],
       ["sends no answer", FAULTS.cutBefore, expect.any(String)],
-    ])("is unavailable when the provider %s", async (_, fault, reason) => {
+    ])("returns unavailable if the provider %s", async (_, fault, reason) => {
       const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
       skybox.fake.faults.polls.push(fault);
       expect(await skybox.provider.discard(id)).toEqual(err({ kind: "provider_unavailable", reason }));
@@ -128,7 +128,7 @@ describe("skybox dialect", () => {
       expect(await skybox.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
     });
 
-    it("is unchecked when an answer is not a list or unavailable", async () => {
+    it("returns unchecked if the answer is not a list or unavailable", async () => {
       skybox.fake.faults.checks.push(answers({ error: "soon" }));
       expect(await skybox.provider.check()).toEqual(
         err({ kind: "unchecked", reason: "the answer is not a list of styles" }),
@@ -187,7 +187,7 @@ describe("skybox dialect", () => {
     expect((await skybox.provider.poll(other))._unsafeUnwrap().state).toBe("failed");
   });
 
-  it("is certain that a task does not exist only after its list has shown one that was made over the API", async () => {
+  it("reports a missing task only after its list has shown one made over the API", async () => {
     expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
     await skybox.provider.submit(anOrder());
     skybox.fake.faults.lists.push(answers({ data: [{ id: 4711, seed: 7 }], has_more: false }));
@@ -197,7 +197,7 @@ describe("skybox dialect", () => {
     expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 
-  it("is certain after a restart as soon as its list has shown one that was polled", async () => {
+  it("reports a missing task after a restart once its list has shown a polled one", async () => {
     const body = JSON.stringify({ prompt: "a lake", skybox_style_id: 67, seed: 7 });
     const headers = { "x-api-key": SKYBOX_KEY, "content-type": "application/json" };
     const created = await fetch(`${skybox.fake.baseUrl}/skybox`, { method: "POST", headers, body });

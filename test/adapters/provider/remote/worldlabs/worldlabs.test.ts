@@ -61,7 +61,7 @@ describe("worldlabs dialect", () => {
   };
 
   describe("creation", () => {
-    it("has the key in a header of its own, our mark as a tag, and is private", async () => {
+    it("sends the key in its header and the task as a tag, and makes a private world", async () => {
       const { fake } = await started();
       const id = new RandomIds().taskId();
       expect((await submit(undefined, id))._unsafeUnwrap()).toBe(`operations/${theTask(fake).id}`);
@@ -81,7 +81,7 @@ describe("worldlabs dialect", () => {
       });
     });
 
-    it.each([0, 2_147_483_647])("has the customer's seed %i, because the tag is our mark", async (seed) => {
+    it.each([0, 2_147_483_647])("sends the customer's seed %i", async (seed) => {
       const { fake, provider } = await started();
       await submit(aCreationRequest({ prompt: "a lake", seed }));
       await submit(aCreationRequest({ prompt: "a lake", seed }), taskId(2));
@@ -91,7 +91,7 @@ describe("worldlabs dialect", () => {
       }
     });
 
-    it("is made by the model that was set, which is in the provider's name", async () => {
+    it("uses the configured model, which is in the provider's name", async () => {
       const { fake, provider } = await started({}, "marble-1.1");
       expect([provider.name, provider.account]).toEqual(["worldlabs:marble-1.1", "worldlabs"]);
       await submit();
@@ -233,7 +233,7 @@ describe("worldlabs dialect", () => {
 
   describe("a lost creation", () => {
     it.each(["world", "bare"] as const)(
-      "is found by its tag, and goes on as its world, wrapped as %s",
+      "is found by its tag, and continues as its world, wrapped as %s",
       async (wrapper) => {
         const { fake, provider } = await started();
         Object.assign(fake, { wrapper, plan: "run" });
@@ -290,7 +290,7 @@ describe("worldlabs dialect", () => {
     it.each<[string, Fault]>([
       ["is not answered", FAULTS.cutBefore],
       ["fails", FAULTS.failsBefore],
-    ])("is to be repeated when the read of the operation %s", async (_, fault) => {
+    ])("returns provider_unavailable if the read of the operation %s", async (_, fault) => {
       const { fake, provider } = await started();
       const id = (await submit())._unsafeUnwrap();
       fake.faults.polls.push(fault);
@@ -300,7 +300,7 @@ describe("worldlabs dialect", () => {
       expect(fake.deleted.size).toBe(1);
     });
 
-    it("has nothing to delete when the operation has expired or names no world", async () => {
+    it("deletes nothing if the operation has expired or names no world", async () => {
       const { fake, provider } = await started();
       const id = (await submit())._unsafeUnwrap();
       fake.faults.polls.push(refuses(404), answers({ done: false, metadata: null }));
