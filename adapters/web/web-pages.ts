@@ -26,7 +26,6 @@ import { ANY_PLACE, type Suggestions } from "./panoramas/suggestions.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { nextPath } from "./paths.js";
-import { readableAddress } from "./readable-address.js";
 import { SessionGuard } from "./session-guard.js";
 import { docsPage } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
@@ -138,4 +137,21 @@ export const webPages = async (
     limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, undefined, again(url)),
     busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, again(url)),
   };
+};
+
+/**
+ * An address that can be read. The answer to a form may have an address that only forms have: then it is the next page
+ * above, such as `/account` for `/account/password`.
+ */
+const readableAddress = (address: string, pages: readonly Page[]): string => {
+  let [path = "/"] = address.split("?");
+  const has = (method: Page["method"]) => pages.some((page) => page.method === method && isAt(page, path));
+  if (!has("POST") || has("GET")) return address;
+  while (!has("GET")) path = path.slice(0, path.lastIndexOf("/")) || "/";
+  return path;
+};
+
+const isAt = ({ path }: Page, address: string): boolean => {
+  const [parts, given] = [path.split("/"), address.split("/")];
+  return parts.length === given.length && parts.every((part, n) => part.startsWith(":") || part === given[n]);
 };

@@ -7,8 +7,7 @@ import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoin
 import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
-import { invalidOption } from "./common/invalid-option.js";
+import { ACCOUNT, type Command, invalidOption, nextLine, type Output, text, type Values } from "./common/command.js";
 
 const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string", about: "id of the endpoint" } } as const;
 
@@ -119,7 +118,7 @@ export const webhookDeliveries: Command = {
     const listed = await webhooks.listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
     return listed.map(({ deliveries, next }) => ({
       json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
-      lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
+      lines: [...deliveries.map(deliveryLine), ...nextLine(next)],
     }));
   },
 };
