@@ -205,7 +205,7 @@ const MAY_IMPORT = {
   },
   "test/bench": {
     folders: [...CORE, "adapters", "bootstrap", "test"],
-    packages: [...TEST_PACKAGES, "hyper-express"],
+    packages: [...TEST_PACKAGES, "@fastify/rate-limit", "hyper-express"],
     node: true,
   },
   "test/bootstrap": {

@@ -2,11 +2,10 @@ import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isPermanent } from "../../domain/images/storage-status.js";
 import { type AccountEvent, endOf } from "../../domain/tasks/account-event.js";
 import type { ToldTask } from "../../domain/tasks/panorama-task.js";
-import { AHEAD_MAX } from "../../domain/tasks/queue.js";
+import { AHEAD_MAX, NO_FORECAST, type TaskForecast } from "../../domain/tasks/queue.js";
 import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
 import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
 import type { ViewerUrl } from "../application-settings.js";
-import { NO_FORECAST, type TaskForecast } from "../panoramas/forecast-task.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import { failedParam, failureMessage } from "./failure-sentence.js";
 

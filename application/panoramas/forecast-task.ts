@@ -1,4 +1,4 @@
-import { AHEAD_MAX, estimatedMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
+import { AHEAD_MAX, estimatedMilliseconds, NO_FORECAST, slotsOf, type TaskForecast } from "../../domain/tasks/queue.js";
 import type { Task } from "../../domain/tasks/task.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Clock } from "../ports/clock.js";
@@ -67,23 +67,12 @@ export const generationTime = (): GenerationTime => {
   };
 };
 
-/** Forecast for a task in processing. */
-export type TaskForecast = {
-  /** Number of tasks ahead, as in `countAhead`; `undefined` unless the task is queued. */
-  readonly ahead?: number | undefined;
-  /** Estimated seconds until its end, at least 1; `undefined` if unknown. */
-  readonly estimatedSeconds?: number | undefined;
-};
-
 type Ports = {
   readonly tasks: Pick<TaskQueue, "countAhead">;
   readonly provider: Pick<GenerationProvider, "places" | "callsPerSecond">;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly clock: Pick<Clock, "now">;
 };
-
-/** The forecast of a task that has ended. */
-export const NO_FORECAST: TaskForecast = {};
 
 /**
  * Forecasts a task in processing: its queue position, and its end by the average time of recent generations. Reads the

@@ -179,3 +179,14 @@ export const startNextTasks = (
   }
   return { tasks, round, hasRoom: tasks.length < limit && free.some((slots) => slots > 0) };
 };
+
+/** Forecast for a task in processing. */
+export type TaskForecast = {
+  /** Number of tasks ahead, `AHEAD_MAX + 1` means more than `AHEAD_MAX`; `undefined` unless the task is queued. */
+  readonly ahead?: number | undefined;
+  /** Estimated seconds until its end, at least 1; `undefined` if unknown. */
+  readonly estimatedSeconds?: number | undefined;
+};
+
+/** The forecast of a task that has ended. */
+export const NO_FORECAST: TaskForecast = {};

@@ -1,6 +1,6 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
-import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
+import type { TaskForecast } from "../../../domain/tasks/queue.js";
 import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
 import { isActive, isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { type Html, html } from "../html.js";

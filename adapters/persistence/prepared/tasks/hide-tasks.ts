@@ -1,13 +1,13 @@
 import { type InferEntity, LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
-import { type NotFound, notFound } from "../../../application/errors.js";
-import type { AccountId, TaskId } from "../../../domain/ids.js";
-import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { Hiding } from "../../../domain/tasks/out-of-sight.js";
-import { changeEntities, inUnitOfWork } from "../orm/entities.js";
-import { updateSearch } from "../prepared/tasks/search-rows.js";
-import { TaskTable } from "../schema/schema.js";
-import type { Database } from "../sql/database.js";
+import { type NotFound, notFound } from "../../../../application/errors.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
+import type { ObjectName } from "../../../../domain/images/object-name.js";
+import type { Hiding } from "../../../../domain/tasks/out-of-sight.js";
+import { changeEntities, inUnitOfWork } from "../../orm/entities.js";
+import { TaskTable } from "../../schema/schema.js";
+import type { Database } from "../../sql/database.js";
+import { updateSearch } from "./search-rows.js";
 
 /** `TaskAccess.hide`. */
 export const hideTask = (
