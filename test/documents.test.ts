@@ -191,7 +191,7 @@ describe("README.md", () => {
 });
 
 describe("OPERATIONS.md", () => {
-  it("begins with links for what its reader wants, and has four chapters", async () => {
+  it("begins with links for its reader's tasks, and has four chapters", async () => {
     const [beginning = "", ...chapters] = (await read("OPERATIONS.md")).split(/^## /m);
     expect(beginning).toContain("You want to …\n\n- ");
     expect(chapters.map((chapter) => chapter.split("\n")[0])).toEqual([

@@ -39,7 +39,7 @@ export const generationProviderContract = (
     };
     afterEach(() => subject.close());
 
-    it("makes what canMake accepts, and the image can be downloaded", async () => {
+    it("generates every request that canMake accepts, and the image can be downloaded", async () => {
       const { provider, order, allEnded } = await opened();
       const wanted = order(1, "succeed");
       expect(provider.canMake(wanted.request).isOk()).toBe(true);

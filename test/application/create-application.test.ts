@@ -112,7 +112,7 @@ describe("createApplication", () => {
     await app.stop();
   });
 
-  it("refuses a creation that would wait for too long, as soon as it knows how long generations take", async () => {
+  it("refuses a creation whose estimated wait is too long, once generation times are known", async () => {
     made({ generationDeadlineMilliseconds: 10_000 });
     await app.start();
     const { id } = await opened();

@@ -137,7 +137,7 @@ describe("panorama backup", () => {
     });
   });
 
-  it("replaces no file, and says what is wrong with its argument", async () => {
+  it("replaces no file, and names the fault of its argument", async () => {
     const folder = await scratchFolder();
     const file = join(folder, "kept");
     await writeFile(file, "kept");

@@ -276,7 +276,7 @@ describe("the panorama command while the service runs", () => {
     await empty.remove();
   });
 
-  it("serve says in its last line that the port is in use", async () => {
+  it("serve reports a used port in its last line", async () => {
     const other = await Installation.create({ PORT: String(installation.environment.PORT) });
     try {
       expect(messageOf("refused", await other.command("serve"), ["starting"])).toMatch(
@@ -315,7 +315,7 @@ describe("the panorama command while the service runs", () => {
     });
   });
 
-  it("--help lists the commands, those of a group, or explains one with its options and an example", async () => {
+  it("--help lists all commands or a group, or explains one command with options and an example", async () => {
     const all = (await printed("--help")).stdout;
     expect(all).toContain("\n  panorama account create --email E [--password-stdin] [--credits N] [--key]\n");
     expect(all).toContain("\n  panorama serve\n");
@@ -339,7 +339,7 @@ describe("the panorama command while the service runs", () => {
     );
   });
 
-  it("--version prints the version of the package, with the beginning of the digest of what was built", async () => {
+  it("--version prints the package version and the beginning of the build digest", async () => {
     const { version: released } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
     const version = `${released}+${(await readFile("dist/sources.sha256", "utf8")).slice(0, 8)}`;
     expect(version).toMatch(/^\d+\.\d+\.\d+\+[0-9a-f]{8}$/);

@@ -297,7 +297,7 @@ describe("shownEnvironment", () => {
     });
   });
 
-  it("shows what is set otherwise, and nothing that is not a variable of the service", () => {
+  it("shows changed variables, and no foreign variables", () => {
     const environment = { PORT: "9000", PUBLIC_URL: "https://pano.example", STORAGE: "", PATH: "/bin", HOME: "/root" };
     expect(shownEnvironment(environment)).toEqual({ PORT: "9000", PUBLIC_URL: "https://pano.example" });
   });

@@ -460,7 +460,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
     }
   });
 
-  it("finds an unknown value of a setting, and checks what it can without the others", () => {
+  it("finds an unknown value of a setting, and runs the checks that do not need it", () => {
     const problem = readConfig({ STORAGE: "ftp" })._unsafeUnwrapErr();
     const findings = examineWithout(problem, HEALTHY_MACHINE);
     expect(findings.slice(0, 4).map(({ name, status }) => [name, status])).toEqual([
@@ -473,7 +473,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
     expect(new Set(findings.slice(4).map(({ status }) => status))).toEqual(new Set(["not checked"]));
   });
 
-  it("ends in time when nothing answers, and says so for each", async () => {
+  it("ends in time if nothing answers, and reports each service", async () => {
     const silent = await silentServer();
     const at = `127.0.0.1:${silent.port}`;
     const start = performance.now();
@@ -537,7 +537,7 @@ describe("panorama doctor on one machine", () => {
     });
   });
 
-  it("exits with the status of what is wrong", async () => {
+  it("exits with the status of the worst finding", async () => {
     const of = async (environment: Record<string, string>) => {
       const other = await Installation.create({ DATA_DIR: installation.dataDir, ...environment });
       const { status, json } = await other.command("doctor");

@@ -95,7 +95,7 @@ describe.each(["sqlite", "postgresql"] as const)("commands with 110,000 tasks on
     return outcome;
   };
 
-  it("ledger verify needs seconds and little memory, and goes on after a row that cannot be read", async () => {
+  it("ledger verify needs seconds and little memory, and continues after an unreadable row", async () => {
     await run("update task set state = 'strange' where id = 'pan_s0000005'");
     await run("update account set credits = credits + 1 where id = 'acc_0005000'");
     const { status, json } = await measured(250, "ledger", "verify");

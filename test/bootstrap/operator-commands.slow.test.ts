@@ -157,7 +157,7 @@ describe("the operator's commands while the service runs", () => {
     expect((await refusal("task", "list", "--account", "acc_0"))[0]).toBe("not_found");
   });
 
-  it("key limits changes the limits that are given, and a new budget counts what is spent already", async () => {
+  it("key limits changes the given limits, and a new budget counts earlier spending", async () => {
     const { account, client } = await customer("eva@example.com");
     const { id } = await client.create({ prompt, resolution: "1k" });
     await client.untilKept(id);
@@ -217,7 +217,7 @@ describe("the operator's commands while the service runs", () => {
     expect((await run("ledger", "verify")).findings).toEqual([]);
   });
 
-  it("audit list names who has changed what, and how it ended, without secrets", async () => {
+  it("audit list shows operator, command and outcome, without secrets", async () => {
     const { account } = await customer("gus@example.com");
     const url = "https://user:secret@receiver.example.com/hook?token=secret";
     await refusal("webhook", "create", "--account", account, "--url", url);

@@ -97,7 +97,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
     return { skybox, fal, environment };
   };
 
-  it("submits to fal what Skybox AI rejects, and logs it", async () => {
+  it("submits a task to fal that Skybox AI rejects, and logs it", async () => {
     const { skybox, fal, environment } = await bothFakes();
     skybox.faults.creates.push(refuses(402));
     fal.picture = await seamless({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();

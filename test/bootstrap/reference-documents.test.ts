@@ -9,11 +9,11 @@ import { configurationDocument } from "../../bootstrap/configuration-document.js
 
 const FOLDER = "bootstrap/commands";
 
-it("COMMANDS.md says what the commands say of themselves", async () => {
+it("COMMANDS.md equals the help of the commands", async () => {
   await expect(commandsDocument(COMMANDS)).toMatchFileSnapshot(`../../${FOLDER}/COMMANDS.md`);
 });
 
-it("CONFIGURATION.md says what the schemas of the variables and of the settings file say", async () => {
+it("CONFIGURATION.md equals the schemas of the variables and of the settings file", async () => {
   const document = configurationDocument();
   await expect(document).toMatchFileSnapshot("../../bootstrap/CONFIGURATION.md");
   // Each has a meaning.

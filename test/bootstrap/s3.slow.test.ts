@@ -36,7 +36,7 @@ describe("the service with STORAGE=s3", () => {
     await server.stop();
   });
 
-  it("does not start with an unusable bucket or access key, and says which of them", async () => {
+  it("does not start with an unusable bucket or access key, and names the fault", async () => {
     await expect(installation.start({ S3_BUCKET: "no-such-bucket" })).rejects.toThrow(
       "The bucket no-such-bucket is not usable: S3 answered 404 (NoSuchBucket)",
     );

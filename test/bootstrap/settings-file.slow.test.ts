@@ -115,7 +115,7 @@ describe("a service with a settings file", () => {
     expect(unknown.stderr).toContain("There is no open account acc_nobody.");
   });
 
-  it("prints what is in effect, and refuses a bad file with exit status 6", async () => {
+  it("prints the effective settings, and refuses a bad file with exit status 6", async () => {
     expect((await installation.answer("settings", "show")).json).toMatchObject({
       prices: SETTINGS.prices,
       provider_prompt: PROMPT_TEMPLATE,

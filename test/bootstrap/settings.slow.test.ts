@@ -94,7 +94,7 @@ describe("the settings", () => {
     expect(readConfig({ SEAM_MAX: "12.5" })._unsafeUnwrap()).toMatchObject({ resultBounds: { seamMax: 12.5 } });
   });
 
-  it("give welcome credits with a provider that costs money only if the file says so", () => {
+  it("give welcome credits with a paid provider only if the file sets them", () => {
     const real = { hasRealProvider: true, sendsMail: true };
     expect(parsed({}, real).welcomeCredits).toBe(0);
     expect(parsed({ welcomeCredits: 4 }, real).welcomeCredits).toBe(4);

@@ -23,7 +23,7 @@ describe("the commands for support while the service runs", () => {
     return { account: String(opened.account_id), key, client: new RestClient(installation.url, key) };
   };
 
-  it("task show tells who has deleted a panorama, and task list filters", async () => {
+  it("task show names who deleted a panorama, and task list filters", async () => {
     const ann = await customer("ann@example.com");
     const { id } = await ann.client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await ann.client.untilKept(id);

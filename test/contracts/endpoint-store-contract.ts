@@ -33,7 +33,7 @@ export const describeEndpointStore = (
     });
     afterEach(() => stores.close());
 
-    it("returns endpoints as they were inserted, oldest first, and only those of the account", async () => {
+    it("returns the endpoints of an account, oldest first", async () => {
       const { endpoints } = stores;
       const full = anEndpoint({
         id: endpointId(2),

@@ -266,7 +266,7 @@ export const describeOperatorStore = (
       expect([await ledger.balance(owner), await ledgerSum()]).toEqual([0, 0]);
     });
 
-    it("changes the limits of a key, whose new budget counts what it has spent in the month", async () => {
+    it("changes the limits of a key, whose new budget counts the month's spending", async () => {
       const { operators, keys } = stores;
       const key = apiKeyId(1);
       const yesterday = secondsAfter(noon, -86_400);
@@ -404,7 +404,7 @@ export const describeOperatorStore = (
       );
     });
 
-    it("erases what was sent with the tasks, a page at a time, and leaves the ledger clean", async () => {
+    it("erases the texts of tasks, a page at a time, and leaves the ledger clean", async () => {
       const { operators, tasks, ledger, references } = stores;
       const name = "references/a.png" as ObjectName;
       const upload = { content: "a", countedBytes: 7, name };

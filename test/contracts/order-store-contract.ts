@@ -203,7 +203,7 @@ export const describeOrderStore = (
       expect(await orders.countPaid(owner)).toBe(1);
     });
 
-    it("takes back by hand what is allowed, given what came back before", async () => {
+    it("takes back at most the credits not taken back before", async () => {
       const { orders, ledger } = stores;
       await orders.insert(aPendingOrder());
       await orders.pay(aPaidOrder());
@@ -242,7 +242,7 @@ export const describeOrderStore = (
       expect(await listed({ from: secondsAfter(noon, 60), isPending: true })).toEqual([orderId(2)]);
     });
 
-    it("forgets after 30 days what came back of a payment that was never reported", async () => {
+    it("deletes returns of unreported payments after 30 days", async () => {
       const { orders } = stores;
       const checkout = anOrderCheckout();
       const refund = (id: string) => ({ id, kind: "refund", cents: 900, at: noon }) as const;

@@ -40,7 +40,7 @@ type Waits<Id> = {
 const describeWaits = <Id>({ it }: Test, make: () => Waits<Id>, idOf: (n: number) => Id): void => {
   const [one, other] = [idOf(1), idOf(2)];
 
-  it("ends all waits for what is woken, and no others", async () => {
+  it("ends the waits for woken tasks, and no others", async () => {
     const signals = make();
     const { signal } = new AbortController();
     const waits = [signals.next(one, signal), signals.next(one, signal)];

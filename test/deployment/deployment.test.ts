@@ -190,7 +190,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
   const nginx = read("bootstrap/deployment/nginx.conf");
   const numberOf = (pattern: RegExp) => Number(pattern.exec(nginx)?.[1]);
 
-  it("limits the requests and the connections of an address, above what the service itself allows it", () => {
+  it("limits requests and connections per address, above the limits of the service", () => {
     const perMinute = numberOf(/limit_req_zone \$binary_remote_addr .* rate=(\d+)r\/s/) * 60;
     expect(perMinute).toBeGreaterThan(Math.max(...Object.values(VISITOR_LIMITS)));
     // The landing page and the gallery load a page of pictures with several copies at once.
@@ -206,7 +206,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
     expect(numberOf(/client_max_body_size (\d+)m/) * MIB).toBeGreaterThan(PANORAMA_POLICY.uploads.requestBytesMax);
   });
 
-  it("sends the native server only HTTP that it knows", () => {
+  it("sends the native server only HTTP that it supports", () => {
     expect(nginx.match(/^ {2}proxy_http_version 1\.1;/gm)).toHaveLength(1); // HTTP/1.0 is refused
     expect(nginx).not.toMatch(/proxy_request_buffering off|underscores_in_headers on|ignore_invalid_headers off/);
   });

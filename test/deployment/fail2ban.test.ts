@@ -65,7 +65,7 @@ describe("the filter for fail2ban", () => {
     expect(await banned(lines)).toEqual(Array(4).fill(network));
   });
 
-  it("bans nobody for a busy service, for other answers, or for what a client has written", async () => {
+  it("bans nobody for a busy service, other answers, or text written by a client", async () => {
     const network = "203.0.113.7";
     const lines = written((reporter, observer) => {
       reporter.report({ kind: "login_failed", reason: "hashing_busy", network });

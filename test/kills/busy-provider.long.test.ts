@@ -31,7 +31,7 @@ it("makes all of 50 panoramas of 10 accounts, each once, with a provider that re
 // fal lists a submission whose answer was not recorded when it has ended. The list of Skybox is trusted once it has
 // shown another of ours. The others never find it.
 it.concurrent.each(["skybox", "fal", "replicate", "comfy"] as const)(
-  "starts each of 15 panoramas at most once with %s, and refunds what is lost in a kill",
+  "starts each of 15 panoramas at most once with %s, and refunds losses of a kill",
   async (provider) => {
     const figures = await runBusyProvider({
       provider,

@@ -71,7 +71,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     expect((await tasks.find(taskId(2), owner))?.apiKeyId).toBe(apiKeyId(1));
   });
 
-  it("passes what the key has spent to the decision, only with a spender", async () => {
+  it("passes the key's spending to the decision, only with a spender", async () => {
     const seen: unknown[] = [];
     const look = (spender?: Spender) =>
       tasks.open({

@@ -130,7 +130,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
     expect(await tasks.claim("settle", soon, soon, 9)).toEqual([]);
   });
 
-  it("ended returns those of many tasks of all accounts that are no longer active", async () => {
+  it("ended returns the inactive tasks of all accounts", async () => {
     const active = [await submitting(1), await submitted(2)];
     const ended = [await succeeded(3), await submitted(4)];
     unwrap(await tasks.move(ended[1]!, failed(ended[1] as SubmittedTask), undefined));

@@ -111,7 +111,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
     );
   });
 
-  it("searchPublic goes on after a task that has left the gallery", async () => {
+  it("searchPublic continues after a task that has left the gallery", async () => {
     for (const n of [1, 2, 3, 4, 5]) await published(n, "a lake");
     unwrap(await tasks.setVisibility(taskId(3), owner, "private"));
     const beyond = async (n: number, first: "newest" | "oldest") =>

@@ -82,7 +82,7 @@ describe("PanoramaClient.events", () => {
     expect(error).toMatchObject({ name: "NotFoundError", taskId: "unknown" });
   });
 
-  it("connects again after a broken connection, behind the last event, and leaves out what it cannot read", async () => {
+  it("reconnects after the last event, and skips unreadable events", async () => {
     const asked: unknown[] = [];
     const event = (n: number) =>
       `id: e${n}\ndata: {"type":"credits.low","timestamp":"t","data":{"remaining_credits":${n}}}\n\n`;

@@ -114,7 +114,7 @@ describe("the calls of PanoramaClient", () => {
     expect(error).toMatchObject({ code: "insufficient_credits", requestId: "req-1" });
   });
 
-  it("reject with errors of one family, whose class and members say what to do", async () => {
+  it("reject with a PanoramaError whose class and members show the remedy", async () => {
     const error = await failureOf(on.client.read("unknown"));
     expect(error).toBeInstanceOf(PanoramaError);
     expect(error).toBeInstanceOf(Error);

@@ -83,7 +83,7 @@ describe("PanoramaClient.wait", () => {
     await server.close();
   });
 
-  it("ignores events of a later service that it does not know", async () => {
+  it("ignores unknown events of a later service", async () => {
     const done =
       '{"id":"pan_1","status":"failed","credits_charged":4,"error":{"code":"generation_failed","message":"x"}}';
     const server = await startLocalServer((_, response) => {

@@ -11,7 +11,7 @@ const { clientWith } = on;
 describe("PanoramaClient.credits", () => {
   const answer = (body: object): Fault => ({ kind: "answer", status: 200, body: JSON.stringify(body) });
 
-  it("returns remaining, reserved and spent credits, and what a newer service adds", async () => {
+  it("returns remaining, reserved and spent credits, and fields of a newer service", async () => {
     const totals = { remaining_credits: 90, reserved_credits: 4, spent_credits: 6 };
     on.service.failNext("GET", "/credits", answer({ ...totals, added_later: true }));
     expect(await on.client.credits()).toEqual({ ...totals, added_later: true });
@@ -85,7 +85,7 @@ describe("the other calls of PanoramaClient", () => {
     expect(on.service.requests("GET", "/panoramas").at(-1)?.path).toBe("/api/v1/panoramas?limit=5&cursor=c%26d");
   });
 
-  it("send seed and metadata, and return what the service says about a task", async () => {
+  it("send seed and metadata, and return the fields of the task", async () => {
     const given = { seed: 7, metadata: { order: "A-17" } };
     const created = await on.client.create({ prompt: "a lake", resolution: "1k", ...given });
     const shown = {
@@ -109,7 +109,7 @@ describe("the other calls of PanoramaClient", () => {
     });
   });
 
-  it("accept the answers of an older service, which says nothing about the creation", async () => {
+  it("accept the answers of an older service, without fields of the creation", async () => {
     const body = JSON.stringify({ id: "t", status: "processing", credits_charged: 4 });
     on.service.failNext("GET", "/panoramas/t", { kind: "answer", status: 200, body });
     expect(await on.client.read("t")).toEqual(JSON.parse(body));

@@ -130,7 +130,7 @@ describe("stopping the HTTP server", () => {
     await expect(creation).rejects.toThrow("fetch failed");
   });
 
-  it("answers what a proxy sends on open connections for a while, and each answer closes its connection", async () => {
+  it("answers requests on a proxy's open connections for a while, and closes each connection", async () => {
     const connections = await Promise.all([1, 2].map(() => RawConnection.open(service.port)));
     const [used, kept] = connections as [RawConnection, RawConnection];
     for (const connection of connections) {

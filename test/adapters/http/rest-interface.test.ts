@@ -314,7 +314,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
       });
   });
 
-  it.each(THROWN)("answers $status $error to what a use case throws, on every route", async (row) => {
+  it.each(THROWN)("answers $status $error on every route if a use case throws", async (row) => {
     const { thrown, status, error, says, retryAfter = null } = row;
     const { make } = await loadServerNamed(server);
     const failing = await HttpService.start({ makeServer: make });

@@ -208,7 +208,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     await own.stop(0);
   });
 
-  it("refuses what is no address of a proxy", async () => {
+  it("refuses an invalid proxy address", async () => {
     await expect(mounted({ trustedProxies: ["10.0.0.0/8", "proxy"] })).rejects.toThrow(
       'trustedProxies must be addresses and networks, and is ["10.0.0.0/8","proxy"].',
     );

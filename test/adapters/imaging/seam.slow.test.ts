@@ -45,7 +45,7 @@ describe("SharpImaging.panorama and seams", () => {
   });
 
   it.each(["png", "jpeg", "webp"] as const)(
-    "makes of a good %s byte for byte what it made without seams",
+    "encodes a good %s to the same bytes as without seam blending",
     async (format) => {
       for (const picture of [seamless(target), noise(target, 0)]) {
         // A PNG with a quality has a palette, which takes seconds to choose.

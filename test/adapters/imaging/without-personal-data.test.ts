@@ -102,7 +102,7 @@ describe("withoutPersonalData", () => {
     expect(await cleaned(await PHOTOS[format](1), format)).toEqual(await cleaned(other, format));
   });
 
-  it("keeps what decoders need: transparency, palette, animation, the colours of Adobe, a progressive scan", async () => {
+  it("keeps transparency, palette, animation, Adobe colours and progressive scans", async () => {
     const decoded = (bytes: Buffer) => sharp(bytes, { pages: -1 }).raw().toBuffer({ resolveWithObject: true });
     const files = [
       ["png", await seamless(SIZE).png({ palette: true }).toBuffer()],
@@ -127,7 +127,7 @@ describe("withoutPersonalData", () => {
     }
   });
 
-  it("leaves what is there of a damaged picture", async () => {
+  it("keeps the existing part of a damaged picture", async () => {
     const jpeg = await PHOTOS.jpeg(6);
     const end = jpeg.lastIndexOf(Buffer.from([0xff, 0xd9]));
     const cut = jpeg.subarray(0, end);

@@ -127,7 +127,7 @@ describe("OutboxMail", () => {
     expect(reporter.of("mail_failed")).toHaveLength(1);
   });
 
-  it("sends what another process has posted, and what a killed one had begun to send", async () => {
+  it("sends letters of another process, and letters that a killed process had begun to send", async () => {
     const { outbox, letter, sent, pass, clock } = await world();
     await outbox.add({ id: "invited", kind: "invitation", to: letter.to }, clock.now());
     await outbox.add({ id: "begun", kind: "sign_up", to: letter.to }, new Date(clock.now().getTime() - 1));

@@ -104,7 +104,7 @@ describe("SmtpSender", () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it("checkMailServer says so if a server sends byte by byte", async () => {
+  it("checkMailServer reports a server that sends byte by byte", async () => {
     const server = await drippingServer();
     onTestFinished(server.end);
     const checked = await checkMailServer(`smtp://127.0.0.1:${server.port}`, 500);

@@ -43,7 +43,7 @@ const expectGuidance = (error: Record<string, unknown> | undefined) => {
 describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
   const on = setUpMcp(revision);
 
-  it("answers arguments of every wrong type with an error that says what to do, and sends nothing wrong", async () => {
+  it("answers arguments of every wrong type with an instructive error, and sends no invalid request", async () => {
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom<unknown>(-1, 1.5, 1e300, "", " ", "\u0000", "\ud800", [[]], {}),
@@ -201,7 +201,7 @@ describe("upload_reference_images", () => {
     await session.client.close();
   });
 
-  it("uploads the image of a URL after those of the paths", async () => {
+  it("uploads the image of a URL after the images of the paths", async () => {
     const path = join(on.folder, "allowed", "one.png");
     await writeFile(path, pngBytes(50, 1));
     const client = new PanoramaClient({ baseUrl: on.service.origin, apiKey: on.service.apiKey });

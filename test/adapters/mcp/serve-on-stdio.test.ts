@@ -53,7 +53,7 @@ describe("the MCP server on stdio", () => {
     ["a number", 7, null],
     ["an empty batch", [], null],
     ["no JSON", "{", null, -32700],
-  ])("answers a line with %s, and goes on", async (_, line, id, code) => {
+  ])("answers a line with %s, and continues", async (_, line, id, code) => {
     const { answers } = await answersTo(initialize("2025-11-25"), line, ping(8));
     expect(answers).toHaveLength(3);
     expect(answers).toEqual(expect.arrayContaining([refused(id, code), pong(8)]));

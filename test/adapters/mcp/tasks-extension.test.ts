@@ -39,7 +39,7 @@ describe("the tasks extension of the MCP server", () => {
   };
   const get = async (taskId: unknown) => (await request("tasks/get", { taskId })).result;
 
-  it("answers a task, and at its end what the tool would have answered", async () => {
+  it("answers with a task, whose result equals the tool's answer", async () => {
     const discovered = (await request("server/discover", {})).result;
     expect(discovered).toMatchObject({
       supportedVersions: ["2026-07-28"],
@@ -84,7 +84,7 @@ describe("the tasks extension of the MCP server", () => {
     });
   });
 
-  it("completes a failed generation with an error that says what to do", async () => {
+  it("completes a failed generation with an instructive error", async () => {
     await generate("a storm test:fail");
     const ended = await get("task-1");
     expect(ended).toMatchObject({ status: "completed", result: { isError: true } });

@@ -8,7 +8,7 @@ describeSecrets({ describe, it }, "MemorySecrets", () => new MemorySecrets());
 describeSecrets({ describe, it }, "NodeSecrets at a low cost", fastSecrets);
 
 describe("MemorySecrets", () => {
-  it("refuses passwords while it is told to be busy", async () => {
+  it("refuses passwords while it is set to busy", async () => {
     const secrets = new MemorySecrets();
     const hash = (await secrets.hashPassword("correct horse"))._unsafeUnwrap();
     secrets.busy = true;

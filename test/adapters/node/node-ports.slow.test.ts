@@ -64,7 +64,7 @@ describe.each(["PostgreSQL", "SQLite"] as const)("nodePorts on %s", (technology)
     expect(await second.credits.readBalance(account.id)).toBe(10 - task.reservation.credits);
   });
 
-  it("send webhooks to public addresses only, and say that there is no mail server", async () => {
+  it("send webhooks to public addresses only, and report a missing mail server", async () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     const { ids, mail, webhookSender, clock } = await (await opened())();
     const secrets = [ids.endpointSecret()];

@@ -83,7 +83,7 @@ describe("LogDestination", () => {
     expect(Number(stdout)).toBeLessThan(2_100);
   });
 
-  it("neither waits for a pipe that nobody reads, nor forgets to say how many lines were lost", async () => {
+  it("does not wait for a pipe without a reader, and reports the number of lost lines", async () => {
     const child = spawn(process.execPath, [
       ...EVALUATE,
       script(`${LOG_3_MEBIBYTES}
@@ -112,7 +112,7 @@ describe("LogDestination", () => {
     ]);
   });
 
-  it("goes on, and exits, after the reader of the pipe has gone", async () => {
+  it("continues, and exits, after the reader of the pipe has gone", async () => {
     const child = spawn(process.execPath, [
       ...EVALUATE,
       script(`

@@ -119,7 +119,7 @@ describe("the service with StripePayments", () => {
     stripe.available = true;
   });
 
-  it("compares what began before the time, and orders that know no payment", async () => {
+  it("compares payments begun before the time, and orders without a payment", async () => {
     const cleo = await service.person("cleo", 1);
     const [day, now] = [24 * 60 * 60, Math.floor(Date.now() / 1000)];
     const metadata = { panorama_order_token: "token-1" };

@@ -71,7 +71,7 @@ describe("StripePayments", () => {
     expect(payments.payment(Buffer.from(late), signedByStripe(late))).toEqual(ok(payment));
   });
 
-  it("returns a payment without what its session does not have", () => {
+  it("returns a payment without the fields that its session lacks", () => {
     for (const metadata of [null, {}, { panorama_order_token: 7 }]) {
       const webhook = checkoutWebhook(order.id, { session: { metadata, amount_total: null, currency: null } });
       const nothing = { token: undefined, amountCents: undefined, currency: undefined };
@@ -125,7 +125,7 @@ describe("StripePayments", () => {
     );
   });
 
-  it("compares the age of a webhook with its clock, not with that of the machine", () => {
+  it("compares the age of a webhook with its clock, not with the machine's", () => {
     const anHourAgo = { now: () => secondsAfter(new Date(), -3600) };
     const behind = new StripePayments(STRIPE_SECRETS, "https://panoramas.example", anHourAgo, stripe.url);
     const webhook = checkoutWebhook(order.id);

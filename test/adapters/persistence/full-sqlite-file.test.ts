@@ -65,7 +65,7 @@ describe("a full SQLite file", () => {
     expect(await balance()).toBe(CREDITS + 1);
   });
 
-  it("commits nothing of a transaction that goes on after the error", async () => {
+  it("commits nothing of a transaction that continues after the error", async () => {
     await fill();
     const goesOn = stores.database.transaction(async (sql) => {
       await Promise.allSettled([

@@ -288,7 +288,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(await spent()).toBe(4);
     });
 
-    it("locks the account when it changes after every read, and reads what was spent again", async () => {
+    it("locks the account if it changes after every read, and reads the spending again", async () => {
       const seen: (Spending | undefined)[] = [];
       let n = 10;
       const tasks = afterEachRead(async (read) => {
@@ -301,7 +301,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(await spent()).toBe(12);
     });
 
-    it("admits exactly those of fifty creations of two instances that the budget pays for, while tasks are refunded", async () => {
+    it("never exceeds the budget with 50 creations on two instances and concurrent refunds", async () => {
       const other = await openPostgresDatabase(url, 4);
       const instances = [stores.tasks, sqlTasks(other)] as const;
       const highest: number[] = [];

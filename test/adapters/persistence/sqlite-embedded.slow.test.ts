@@ -142,7 +142,7 @@ describe("stores on an embedder's SQLite connection", () => {
     },
   );
 
-  it("are migrated once, and what belongs to others is as before", async () => {
+  it("are migrated once, and leave other tables unchanged", async () => {
     sqlite.exec("insert into customer (name) values ('acme')");
     const before = schemaOf(sqlite);
     await migrate(installation);

@@ -66,7 +66,7 @@ type Row = {
 const rows = new Map<string, Row>();
 
 describe.each(MODELS)("$name", (model) => {
-  it("gets exactly what a request has, or the request is refused and costs nothing", async () => {
+  it("receives every field of a request, or refuses the request without a charge", async () => {
     const { provider, fake, world, instance, request, close } = await set(model);
     try {
       fake.plan = "run";
@@ -194,7 +194,7 @@ describe("`local`", () => {
   });
 });
 
-it("PROVIDERS.md has the table of what was seen (after a change: vitest run THIS_FILE --update)", async () => {
+it("PROVIDERS.md has the measured table (after a change: vitest run THIS_FILE --update)", async () => {
   expect([...rows.keys()]).toEqual([...MODELS.map(({ name }) => name), "`local`"]);
   const document = await readFile("PROVIDERS.md", "utf8");
   const parts = /^(.*<!-- what every model keeps, written by a test -->\n).*(<!-- end -->\n.*)$/s.exec(document);

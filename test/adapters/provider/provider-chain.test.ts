@@ -289,7 +289,7 @@ describe("a task of a ProviderChain", () => {
 });
 
 describe("ProviderChain", () => {
-  it("can make what any provider can; otherwise it gives the reason of the first provider", () => {
+  it("accepts requests that any provider accepts; otherwise returns the reason of the first provider", () => {
     first.makes = err(invalidRequest("prompt", { name: "text_only" }));
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
     second.makes = err(invalidRequest("image_urls", { name: "images_only" }));

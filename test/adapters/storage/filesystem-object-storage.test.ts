@@ -82,7 +82,7 @@ describe("FilesystemObjectStorage", () => {
     );
   });
 
-  it("leaves no temporary files behind; open deletes those of killed processes after an hour", async () => {
+  it("leaves no temporary files; open deletes files of killed processes after an hour", async () => {
     const folder = await scratchFolder();
     const incoming = join(folder, "incoming");
     await (await open(folder)).put(panorama, Buffer.from("bytes"), "image/jpeg");

@@ -62,7 +62,7 @@ describe("S3ObjectStorage.put with a faulty bucket", () => {
     expect(on.s3.requests).toHaveLength(1);
   });
 
-  it("corrects its clock and retries when the service says that it is wrong", async () => {
+  it("corrects its clock and retries after an answer about clock skew", async () => {
     const storage = await checked();
     const date = new Date(Date.now() + 60 * 60 * 1000).toUTCString();
     on.s3.faults = [{ status: 403, code: "RequestTimeTooSkewed", headers: { date } }];

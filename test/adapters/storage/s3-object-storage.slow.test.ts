@@ -103,7 +103,7 @@ describe("S3ObjectStorage.put", () => {
     expect(methods()).toEqual(["PUT"]);
   });
 
-  it("finds out once, with the first use, what the service does with If-None-Match", async () => {
+  it("tests the support of If-None-Match once, at the first use", async () => {
     const storage = storageWith();
 
     await storage.put(NAME, BYTES, "image/png");

@@ -23,7 +23,7 @@ describe("S3ObjectStorage.put of a large object", () => {
     expect(on.s3.uploads.size).toBe(0);
   });
 
-  it("uploads in one request what is not larger than a part", async () => {
+  it("uploads an object of at most one part in one request", async () => {
     const storage = await checked({ retryTimes: LARGE_RETRY_TIMES });
 
     await storage.put(NAME, LARGE.subarray(0, 8 * MIB), "image/png");
@@ -85,7 +85,7 @@ describe("S3ObjectStorage.put of a large object", () => {
     expect(on.s3.uploads.size).toBe(0);
   });
 
-  it("completes it without the condition where only uploads in one request know it", async () => {
+  it("completes without the condition if only single-request uploads support it", async () => {
     on.s3.condition = "is known for one request only";
     const storage = await checked({ retryTimes: LARGE_RETRY_TIMES });
 

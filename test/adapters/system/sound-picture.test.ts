@@ -89,7 +89,7 @@ describe("soundPicture", () => {
     }
   });
 
-  it("keeps the orientation of what it encodes anew, and makes it smaller", async () => {
+  it("keeps the orientation of a re-encoded picture, and makes it smaller", async () => {
     const turned = await plain({ widthPixels: 5000, heightPixels: 300 })
       .withMetadata({ orientation: 6 })
       .jpeg()
@@ -111,7 +111,7 @@ describe("soundPicture", () => {
     expect((await soundPicture(segments))._unsafeUnwrapErr()).toMatch(/^it cannot be decoded: /);
   });
 
-  it("refuses what is no picture", async () => {
+  it("refuses a file that is not a picture", async () => {
     expect((await soundPicture(Buffer.from("<html>")))._unsafeUnwrapErr()).toBe("it is neither JPEG, PNG nor WebP");
     for (const bytes of [
       cutAt(0.01)(jpeg),

@@ -197,7 +197,7 @@ describe("panorama generate", () => {
     ]);
   });
 
-  it("leaves the task running when it is interrupted, and says its id", async () => {
+  it("leaves the task running after an interrupt, and prints its id", async () => {
     const interrupted = new AbortController();
     const ended = await generate({}, { onChange: () => interrupted.abort(), signal: interrupted.signal });
     expect(ended._unsafeUnwrapErr().message).toMatch(/^Interrupted\. Task task-1 continues: /);

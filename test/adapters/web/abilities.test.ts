@@ -100,7 +100,7 @@ describe("the pages of an installation", () => {
     expect(await stored()).toBe(before);
   });
 
-  it("create what is within the abilities", async () => {
+  it("create panoramas within the abilities", async () => {
     service.provider.abilities = ONE_IMAGE;
     const fields = [["prompt", "🌊".repeat(1200)]] as const;
     const before = await stored();

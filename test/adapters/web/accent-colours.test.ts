@@ -24,7 +24,7 @@ const coloursIn = (style: string, scheme: "light" | "dark"): Readonly<Record<str
   );
 
 describe("the accent of an operator", () => {
-  it("contrast is that of WCAG", () => {
+  it("contrast equals the formula of WCAG", () => {
     expect(contrast("#ffffff", "#000000")).toBe(21);
     expect(contrast("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
     expect(contrast("#3d50d0", "#3d50d0")).toBe(1);

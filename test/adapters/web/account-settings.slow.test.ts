@@ -116,7 +116,7 @@ describe.each([true, false])("the settings of an account, with a mail server: %s
     expect((await post("/account/email/confirm", { token })).status).toBe(410);
   });
 
-  it("answer the same for an address that has an account, and keep what was typed in a refused form", async () => {
+  it("answer the same for a known address, and keep the fields of a refused form", async () => {
     const ben = await service.person(`ben${people}`);
     const answers = [];
     for (const email of [ben.email, `free${people}@example.com`]) {
@@ -180,7 +180,7 @@ describe.each([true, false])("the settings of an account, with a mail server: %s
     ).toHaveLength(21);
   });
 
-  it("delete the account with the password, say before what becomes of it, and free the address", async () => {
+  it("explain the deletion, delete the account with the password, and free the address", async () => {
     const elsewhere = await session(ann.email);
     const { slug, image } = await service.kept(ann, { prompt: "a lake to forget" });
     expect((await visit(`/p/${slug}`, "")).status).toBe(200);

@@ -230,7 +230,7 @@ describe("the account page", () => {
     expect(await service.keys.listLive(person.id)).toHaveLength(2);
   });
 
-  it("keeps what was typed into the form of a page from an earlier session or of a refused key", async () => {
+  it("keeps the fields of a form from an earlier session or of a refused key", async () => {
     const { person, post, get } = await newPerson();
     const fields = { name: "robot", limits: "1", scope: "read", credits_per_day: "7" };
     const stale = await post("/account/keys", { ...fields, form_token: "0".repeat(64) });
@@ -303,7 +303,7 @@ describe("the account page", () => {
     expect(await service.keys.list(person.id)).toHaveLength(1);
   });
 
-  it("sets and removes the threshold of a low balance, and shows what is reserved and spent", async () => {
+  it("sets and removes the low-balance threshold, and shows reserved and spent credits", async () => {
     const { person, post, get } = await newPerson();
     expect((await create(person.key)).status).toBe(202);
     await service.work();
@@ -473,7 +473,7 @@ describe("the form of the works page", () => {
     expect(await get(`/works?prompt=${"y".repeat(4100)}`)).toContain(`>${"y".repeat(4000)}</textarea>`);
   });
 
-  it("shows the form of an earlier session again with what was typed and a fresh token", async () => {
+  it("shows the form of an earlier session again with its fields and a new token", async () => {
     const { person, create, get } = await newPerson();
     const fields = { prompt: "a stale lake", resolution: "4k", seed: "7" };
     const { status, error, text } = await create(fields, [], "0".repeat(64));

@@ -66,7 +66,7 @@ describe("an account whose payment came back", () => {
     return { read, make };
   };
 
-  it("owes what was spent, is told so by every way to create, and sees it in the account", async () => {
+  it("owes the spent credits, which every creation and the account page show", async () => {
     const ann = await customer("ann", 480);
     (await refundOrder(service)(orderId("ord-ann"), undefined, REASON))._unsafeUnwrap();
     const sentence =
@@ -90,7 +90,7 @@ describe("an account whose payment came back", () => {
     expect((await create(bob))[0]).toBe(202);
   });
 
-  it("creates nothing while a dispute is open, if the settings say so", async () => {
+  it("cannot create while a dispute is open, with suspendOnDispute", async () => {
     const eve = await customer("eve", 0);
     const dispute = { id: "dp_1", kind: "dispute", stateAt: noon, withdrawn: undefined } as const;
     await service.orders.recordReturn("pi_eve", { ...dispute, state: "open" }, noon);

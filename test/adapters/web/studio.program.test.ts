@@ -166,7 +166,7 @@ describe("the works page as a studio", () => {
     expect(await prompt().inputValue()).toBe("kept through the login");
   });
 
-  it("updates cards and balance without taking the focus, and says when it cannot or when it takes too long", async () => {
+  it("updates cards and balance without taking the focus, and reports failures and delays", async () => {
     const { page } = tab;
     service.provider.play({ poll: "running" });
     await service.panorama(ann, { prompt: "in the works", resolution: "4k" });

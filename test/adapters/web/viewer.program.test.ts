@@ -120,7 +120,7 @@ describe("the viewer page", () => {
     await page.getByRole("button", { name: "Full screen", exact: true }).waitFor();
   });
 
-  it("keeps what is under the pointer there when the wheel zooms", async () => {
+  it("zooms with the wheel around the pointer", async () => {
     const { slug } = await panorama("2k");
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
@@ -370,7 +370,7 @@ describe("the viewer page", () => {
     expect(await tab.page.evaluate("scrollY")).toBe(0);
   });
 
-  it("draws what each eye of a headset sees, frame by frame, into the headset's layer", async () => {
+  it("draws the view of each eye into the headset's layer, frame by frame", async () => {
     const { slug } = await panorama();
     // A headset with two eyes of 100 × 100 pixels.
     await tab.page.addInitScript(`

@@ -42,7 +42,7 @@ const aWebhook = (url: string, differences: Partial<OutgoingWebhook> = {}): Outg
 });
 
 describe("HttpWebhookSender", () => {
-  it("sends what the official library verifies, with each of two secrets, and not with a third one", async () => {
+  it("signs for the official library, with both secrets, but not with a third one", async () => {
     const received: { readonly headers: IncomingMessage["headers"]; readonly body: string }[] = [];
     const origin = await aReceiver(async (request, response) => {
       received.push({ headers: request.headers, body: await text(request) });
@@ -180,7 +180,7 @@ describe("HttpWebhookSender", () => {
     });
   });
 
-  it("does not tell an internal name from one that does not exist", async () => {
+  it("reports internal and unknown names alike", async () => {
     const send = async (host: string) => (await aSender([]).send(aWebhook(`https://${host}/`))).detail;
     const [internal, unknown, unanswered] = [
       await send("localhost"),

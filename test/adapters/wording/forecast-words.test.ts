@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { forecastWords } from "../../../adapters/wording/sentences.js";
 
-it("forecastWords says the place in the queue and the time that is left, as far as they are known", () => {
+it("forecastWords shows the known place in the queue and remaining time", () => {
   const words = (queue_position?: number, estimated_seconds?: number) =>
     forecastWords({ queue_position, estimated_seconds }).join(", ");
   expect(words()).toBe("");

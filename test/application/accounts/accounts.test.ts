@@ -138,7 +138,7 @@ describe("countRequest", () => {
     expect(counted).toEqual([`write of ${key}`, `total of ${account}`]);
   });
 
-  it("does not count for the account what the limit of the key refuses", async () => {
+  it("does not count requests for the account that the key's limit refuses", async () => {
     const counted: string[] = [];
     expect(await countRequest(limits("write", counted), key, account, "write")).toEqual(err(limited));
     expect(counted).toEqual([`write of ${key}`]);

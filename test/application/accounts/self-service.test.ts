@@ -60,7 +60,7 @@ const remove = (account: Account, differences = {}, door: Partial<Door> = {}) =>
   });
 
 describe("changePassword", () => {
-  it("ends all sessions, opens a new one, and tells the address", async () => {
+  it("ends all sessions, opens a new one, and notifies the address", async () => {
     const [before, bens] = [await session(ann), await session(ben)];
     const after = (await changePassword(world)(ann, { ...own, newPassword: NEXT }))._unsafeUnwrap();
     expect(await Promise.all([before, after, bens].map(isOpen))).toEqual([false, true, true]);
@@ -83,7 +83,7 @@ describe("changePassword", () => {
     expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
   });
 
-  it("counts as attempts to log in, and reports what was refused", async () => {
+  it("counts as login attempts, and reports refusals", async () => {
     const { limit } = PANORAMA_POLICY.rates.login;
     for (let n = 0; n < limit; n += 1) {
       expect(await changePassword(world)(ann, { ...own, password: "wrong", newPassword: NEXT })).toEqual(WRONG);
@@ -97,7 +97,7 @@ describe("changePassword", () => {
 });
 
 describe("the change of an e-mail address", () => {
-  it("happens when the link is followed, keeps the sessions, and tells the old address", async () => {
+  it("takes effect with the link, keeps the sessions, and notifies the old address", async () => {
     const token = await session(ann);
     expect(await ask(ann, " Ann@New.example.com")).toEqual(ok(undefined));
     expect(letters()).toEqual([["confirm_email", "ann@new.example.com"]]);
@@ -118,7 +118,7 @@ describe("the change of an e-mail address", () => {
     expect(letters()).toEqual([]);
   });
 
-  it("does not tell whether the address has an account, except its owner", async () => {
+  it("hides whether the address has an account, except from its owner", async () => {
     const [free, taken] = [await ask(ann, "free@example.com"), await ask(ann, ben.email)];
     expect(taken).toEqual(free);
     expect(letters()).toEqual([
@@ -132,7 +132,7 @@ describe("the change of an e-mail address", () => {
     expect([to("free@example.com"), to(ben.email)]).toEqual([PASSWORD_LINKS_MAX, PASSWORD_LINKS_MAX]);
   });
 
-  it("needs a link of this account: that of another one changes nothing, and sets no password", async () => {
+  it("needs a link of this account; another account's link changes nothing", async () => {
     await ask(ben, "bens-mailbox@example.com");
     expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(EXPIRED);
     expect(await checkEmailLink(world)(ann.id, lastToken())).toBe(undefined);

@@ -141,7 +141,7 @@ describe("signUp", () => {
     expect((await visitor(token))?.email).toBe("new@example.com");
   });
 
-  it("does not tell that an address is taken, and changes nothing then", async () => {
+  it("hides that an address is taken, and changes nothing", async () => {
     expect(await join({ email, password: "somebody else's passphrase" })).toEqual(ok(undefined));
     expect(await login({ password: "somebody else's passphrase" })).toEqual(wrong);
     expect((await login()).isOk()).toBe(true);
@@ -193,7 +193,7 @@ describe("sendPasswordLink", () => {
     expect(world.mail.letters).toHaveLength(6);
   });
 
-  it("refuses what is no address, and the eleventh request of a network within a minute", async () => {
+  it("refuses an invalid address, and the eleventh request of a network within a minute", async () => {
     expect((await ask("sign_up", "no address"))._unsafeUnwrapErr()).toMatchObject({ field: "email" });
     for (let n = 0; n < 10; n += 1) expect(await ask("sign_up", `new-${n}@example.com`)).toEqual(ok(undefined));
     expect((await ask("sign_up"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });

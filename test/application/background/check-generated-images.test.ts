@@ -147,7 +147,7 @@ describe("checkGeneratedImages", () => {
     },
   );
 
-  it("accepts a picture at every bound, and stores its figures and what has made it", async () => {
+  it("accepts a picture at every bound, and stores its figures and provider", async () => {
     const poleDeviation = { zenith: poleDeviationMax, nadir: poleDeviationMax };
     world.imaging.figures = { seam: seamMax, seamRatio: seamRatioMax, poleDeviation };
     await world.check();

@@ -64,7 +64,7 @@ describe("clockSchedule", () => {
     end();
   });
 
-  it("reports a run that throws, and goes on", async () => {
+  it("reports a run that throws, and continues", async () => {
     const clock = new HandClock();
     const failures: unknown[] = [];
     const run = () => {

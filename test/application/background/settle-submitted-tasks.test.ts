@@ -54,7 +54,7 @@ describe("settleSubmittedTasks", () => {
     ["deadline_passed", "deadline_passed"],
     ["provider_unavailable", "provider_unavailable"],
     ["unusable_result", "unusable_result"],
-  ] as const)("refunds the credits of a generation once that ends as %s, and says why", async (poll, reason) => {
+  ] as const)("refunds a generation once that ends as %s, with the reason", async (poll, reason) => {
     world.provider.play({ poll });
     await nextPoll();
     expect(await world.settle()).toBe(1);

@@ -93,7 +93,7 @@ describe("sweep", () => {
   it.each([
     ["found", undefined],
     ["not found", async () => ok(undefined)],
-  ] as const)("reports nothing if the answer is recorded before what the sweep has %s", async (_, search) => {
+  ] as const)("reports nothing if the answer is recorded before the sweep has %s", async (_, search) => {
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, aCreationRequest());
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);

@@ -136,7 +136,7 @@ describe("receivePaymentWebhook", () => {
       { sessionId: "cs_other", token: undefined, amountCents: 100 },
       ["session", "token", "amount"],
     ],
-  ])("ignores a genuine payment with %s, and reports what differs", async (_, differences, reported) => {
+  ])("ignores a genuine payment with %s, and reports the differences", async (_, differences, reported) => {
     const orderId = await buy();
     expect(await receive(payments.pay(orderId, differences))).toEqual(ok(undefined));
     expect(await readBalance(world)(id)).toBe(0);
@@ -182,7 +182,7 @@ describe("receivePaymentWebhook", () => {
 });
 
 describe("readCreditTotals", () => {
-  it("returns what is left, what is reserved and what is spent", async () => {
+  it("returns remaining, reserved and spent credits", async () => {
     const id = await open("owner@example.com", credits(25));
     (await world.createPanorama(id, aCreationRequest()))._unsafeUnwrap();
     expect(await readCreditTotals(world)(id)).toEqual({ remaining: 21, reserved: 4, spent: 0 });

@@ -38,7 +38,7 @@ describe("what is told of a failed task", () => {
     expect([...new Set(told)].sort()).toEqual([...TOLD_REASONS].sort());
   });
 
-  it("names the refunded credits, says what to do, and quotes neither prompt nor URL", () => {
+  it("names the refunded credits and a remedy, and quotes neither prompt nor URL", () => {
     fc.assert(
       fc.property(anyFailed, (task) => {
         const message = failureMessage(task);

@@ -64,7 +64,7 @@ describe("closeAccount", () => {
     expect(await world.operators.account(owner)).toMatchObject({ closedAt: undefined, standing: { credits: 16 } });
   });
 
-  it("takes what is left, erases what the person has sent, deletes the pictures, and leaves a clean ledger", async () => {
+  it("removes the balance, erases personal data, deletes the pictures, and leaves a clean ledger", async () => {
     const owner = await anOwner(world, 20);
     const body = { prompt: "my own garden", metadata: { order: "order-of-fay" } };
     const { id } = await create(owner, body);

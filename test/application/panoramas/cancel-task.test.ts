@@ -76,7 +76,7 @@ describe("cancelTask", () => {
   });
 
   it.each(["too_late", "unavailable"] as const)(
-    "lets the task go on, and finish, if the provider says %s",
+    "lets the task continue, and finish, if the provider answers %s",
     async (says) => {
       const id = await created();
       world.provider.play({ cancel: says });
@@ -94,7 +94,7 @@ describe("cancelTask", () => {
     },
   );
 
-  it("lets the task go on at a provider that cannot cancel", async () => {
+  it("lets the task continue at a provider that cannot cancel", async () => {
     const id = await created();
     Object.assign(world.provider, { cancel: undefined });
     expect(await cancel(id)).toMatchObject({ id, state: "submitted" });
@@ -183,7 +183,7 @@ describe("cancelTask", () => {
     expect(world.provider.canceled.size).toBe(0);
   });
 
-  it("lets the task go on if asking the provider throws, and reports the error", async () => {
+  it("lets the task continue if the call to the provider throws, and reports the error", async () => {
     const id = await created();
     const error = new Error("a bug");
     Object.assign(world.provider, { cancel: () => Promise.reject(error) });
@@ -191,7 +191,7 @@ describe("cancelTask", () => {
     expect(world.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "cancel", taskId: id, error }]);
   });
 
-  it("returns the task as it was read if it is deleted meanwhile", async () => {
+  it("returns the last read task if it is deleted meanwhile", async () => {
     const id = await created();
     world.provider.play({ cancel: "too_late" });
     const { move } = world.tasks;

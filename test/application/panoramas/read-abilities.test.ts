@@ -9,11 +9,11 @@ const PHOTOS_ONLY: Abilities = { imagesMin: 1, imagesMax: 1, promptCharactersMax
 const providerOf = (abilities: Abilities) => Object.assign(new ScriptedProvider(), { abilities });
 
 describe("readAbilities", () => {
-  it("reads those of a single model", () => {
+  it("returns the abilities of a single model", () => {
     expect(readAbilities({ provider: providerOf(PHOTOS_ONLY) })()).toEqual(PHOTOS_ONLY);
   });
 
-  it("combines those of several models: what at least one of them can make", () => {
+  it("combines several models: everything that at least one can make", () => {
     const models = [providerOf(TEXT_ONLY), providerOf(PHOTOS_ONLY)];
     const places = () => models.flatMap((model) => model.places());
     expect(readAbilities({ provider: { places } })()).toEqual({

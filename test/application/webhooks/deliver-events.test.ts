@@ -198,7 +198,7 @@ describe("deliverEvents", () => {
     expect(await deliver()).toBe(100);
   });
 
-  it("switches an endpoint off that has failed for three days, and says so once", async () => {
+  it("switches an endpoint off after three days of failures, and reports it once", async () => {
     const endpoint = await endpointAt("https://dead.example/hook");
     await endpointAt("https://alive.example/hook");
     await failedTasks(2);
@@ -272,7 +272,7 @@ describe("deliverEvents", () => {
     expect(await deliver()).toBe(1);
   });
 
-  it("records what is being sent when a claim throws, and rejects then", async () => {
+  it("records the deliveries in flight if a claim throws, then rejects", async () => {
     await endpointAt("https://a.example/hook");
     await confirmedOnce();
     await failedTasks(3);
@@ -285,7 +285,7 @@ describe("deliverEvents", () => {
     expect(await states()).toEqual(["delivered", "delivered", "delivered", "delivered"]);
   });
 
-  it("starts nothing new once it is stopping, and waits for what is being sent", async () => {
+  it("starts no delivery while it stops, and waits for the deliveries in flight", async () => {
     await endpointAt("https://a.example/hook");
     await confirmedOnce();
     await failedTasks(20);

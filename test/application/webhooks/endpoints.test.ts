@@ -144,7 +144,7 @@ describe("deliveries of an account", () => {
 });
 
 describe("testEndpoint", () => {
-  it("sends one event of its own type to the endpoint, signed as real ones, and tells what came of it", async () => {
+  it("sends a signed webhook.test to the endpoint, and returns the outcome", async () => {
     const endpoint = (await create(URL_A))._unsafeUnwrap();
     (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
     const [rotated] = await world.endpoints.list(owner);

@@ -43,7 +43,7 @@ export const describeApiKeyStore = (
       await expect(stores.keys.insert(anApiKey({ accountId: other }), always)).rejects.toThrow();
     });
 
-    it("returns a key as it was inserted, and with the date when it is revoked", async () => {
+    it("returns an inserted key, with its date after a revocation", async () => {
       const { keys } = stores;
       const key = anApiKey({ name: `laptop "2" 'ä' ? \\ 🌄` });
       await keys.insert(key, always);
@@ -136,7 +136,7 @@ export const describeApiKeyStore = (
       expect(stored).toEqual(Array.from({ length: 4 }, () => secondsAfter(noon, 3)));
     });
 
-    it("sums what the account's keys have spent in the day and the month", async () => {
+    it("sums the spending of the account's keys per day and month", async () => {
       const { accounts, keys, tasks } = stores;
       await accounts.open(anAccount({ id: other }), {
         order: aPaidOrder({ accountId: other, credits: credits(1_000) }),

@@ -128,7 +128,7 @@ export const describeApiRequests = (
       });
     }
 
-    it("does not count what it refuses because of the key's limits", async () => {
+    it("does not count requests refused by the key's limits", async () => {
       const digest = await limited({ scopes: ["read"] });
       for (let n = 0; n < RATE_LIMITS.total.limit + 5; n += 1) await requests.admit(digest, "write");
       expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap().admission.remaining).toBe(9);

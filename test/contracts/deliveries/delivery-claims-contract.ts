@@ -82,7 +82,7 @@ export const describeDeliveryClaims = (
       expect(names(await claim(100, 100, [], secondsAfter(now, 5)))).toEqual(["2 panorama.saved"]);
     });
 
-    it("returns the events of a task that was deleted before they were delivered, with the task as it was last", async () => {
+    it("returns pending events of a deleted task, with the last state of the task", async () => {
       await addEndpoint();
       const task = await saved(1);
       await on.stores.tasks.delete(task.id, owner, now);
@@ -106,7 +106,7 @@ export const describeDeliveryClaims = (
   });
 
   describe("choose", () => {
-    it("gets what is due, in turns of the accounts, with what their receivers are like", async () => {
+    it("gets due deliveries, accounts in turn, with the state of their receivers", async () => {
       await addEndpoint(1);
       await addNewEndpoint(2, other);
       for (const n of [1, 2, 3]) await succeeded(n);

@@ -64,7 +64,7 @@ export const describeReceivers = (
       expect(after.map(({ endpoint }) => endpoint.accountId)).toEqual([other]);
     });
 
-    it("of a webhook_url is that of its account and origin", async () => {
+    it("of a webhook_url belongs to its account and origin", async () => {
       await on.stores.endpoints.ensureDefault(anEndpoint({ id: endpointId(9), url: undefined }));
       for (const n of [1, 2]) await succeeded(n, owner, { webhook_url: url });
       const [lease] = await claim(1);

@@ -8,7 +8,7 @@ import type { DeliverySetup } from "./delivery-setup.js";
 export const describeSwitchOff = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
   const { owner, now, failure, succeeded, addEndpoint, listed, claim, record, endpoint } = on;
 
-  it("switches an endpoint off once and gives up what is pending", async () => {
+  it("switches an endpoint off once, and gives up pending deliveries", async () => {
     await addEndpoint();
     await succeeded();
     expect(await on.stores.deliveries.switchOff(anEndpoint(), "gone", now, now)).toBe(true);
@@ -33,7 +33,7 @@ export const describeSwitchOff = ({ it }: Pick<TestFunctions, "it">, on: Deliver
     expect(await on.stores.deliveries.switchOff(anEndpoint(), "failing", now, now)).toBe(true);
   });
 
-  it("gives up what is pending for an endpoint that is deleted, and lists it further", async () => {
+  it("gives up pending deliveries of a deleted endpoint, and still lists them", async () => {
     await addEndpoint();
     await succeeded();
     await on.stores.endpoints.delete(endpointId(1), owner, now);

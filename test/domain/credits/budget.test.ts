@@ -79,7 +79,7 @@ describe("admitSpending", () => {
     );
   });
 
-  it("names a budget that is too small, what is left of it, and the first moment of the next window", () => {
+  it("returns the exceeded budget, its rest, and the start of the next window", () => {
     fc.assert(
       fc.property(budgets, fc.nat(60), fc.nat(60), cost, time, (limits, today, earlier, price, now) => {
         const spending = { today, thisMonth: today + earlier };

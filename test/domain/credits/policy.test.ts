@@ -63,7 +63,7 @@ describe("a policy", () => {
 });
 
 describe("a rate with any limit and window", () => {
-  it("admits a request if and only if no window exceeds the limit, and says when the next one is admitted", () => {
+  it("admits a request if and only if no window exceeds the limit, and returns the time of the next", () => {
     const rates = fc.record({ limit: fc.integer({ min: 1, max: 5 }), windowSeconds: fc.integer({ min: 1, max: 100 }) });
     const gaps = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 60_000 })), {
       maxLength: 60,

@@ -24,7 +24,7 @@ describe("a reservation of credits and a slot", () => {
     );
   });
 
-  it("is refused for the credits first, then for what the caller checks, then for the active tasks", () => {
+  it("checks credits first, then the caller's check, then active tasks", () => {
     const refuse = () => err("closed" as const);
     const poor = { ...standing, credits: credits(2) };
     expect(reserve(poor, draft, 1, refuse)).toEqual(err({ kind: "insufficient_credits", balance: 2, cost: 3 }));

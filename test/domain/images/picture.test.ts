@@ -49,7 +49,7 @@ it.each<[string, Picture, ResultBounds, string | undefined]>([
   ["a seam", good, { seamMax: 10 }, "its seam of 12.5 is above 10"],
   ["a seam ratio", good, { seamRatioMax: 1.5 }, "its seam ratio of 1.75 is above 1.5"],
   ["the worse pole", good, { poleDeviationMax: 8 }, "its pole deviation of 8.25 is above 8"],
-])("flawOf says what is wrong with %s", (_, one, bounds, flaw) => {
+])("flawOf returns the flaw of %s", (_, one, bounds, flaw) => {
   expect(flawOf(one, bounds)).toBe(flaw);
 });
 

@@ -76,7 +76,7 @@ describe("the type of an uploaded file", () => {
     ...[undefined, "", "application/octet-stream", "binary/octet-stream", "text/plain; charset=utf-8", "image", "/"],
     ...["*/*", "image/*", "multipart/form-data", "application/x-unknown", "application/force-download", "undefined"],
     ...["IMAGE/PNG", "image/png; charset=binary", " image/png ", "image/x-png", "application/png"],
-  ])("is that of its bytes if %j is declared", (declared) => {
+  ])("equals the type of its bytes if %j is declared", (declared) => {
     expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
   });
 

@@ -19,7 +19,7 @@ const request = fc
   }));
 
 describe("abilities", () => {
-  it("admit exactly what a model keeps", () => {
+  it("admit exactly the requests that a model supports", () => {
     fc.assert(
       fc.property(abilities, request, (model, { prompt, imageUrls }) => {
         const kept =
@@ -31,7 +31,7 @@ describe("abilities", () => {
     );
   });
 
-  it("of any admit what one of them admits", () => {
+  it("of any admit the requests that one of them admits", () => {
     fc.assert(
       fc.property(fc.tuple(abilities, abilities), request, (models, wanted) => {
         const one = models.some((model) => admitAbilities(model, wanted).isOk());

@@ -26,7 +26,7 @@ describe("startNextTasks", () => {
     expect(startNextTasks(queue, next, limitedTo(5), 16)).toEqual(expected);
   });
 
-  it("starts all given tasks when more slots are free, and says that it has room", () => {
+  it("starts all given tasks if more slots are free, and reports room", () => {
     expect(startNextTasks(queue, next, limitedTo(99), 16)).toEqual({ tasks: started, round: 6, hasRoom: true });
   });
 

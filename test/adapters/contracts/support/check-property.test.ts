@@ -15,7 +15,7 @@ const messageOf = (checked: Promise<void>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-it("checkProperty says the cause first, then the shortest input and how to repeat it, which tries this input alone", async () => {
+it("checkProperty reports the cause, the shortest input, and a command that repeats this input", async () => {
   const message = await messageOf(checkProperty(belowTen([]), { numRuns: 100 }, { seed: 42 }));
   const [, path = ""] = /path: "([\d:]+)"/.exec(message) ?? [];
   expect(message).toBe(
@@ -26,7 +26,7 @@ it("checkProperty says the cause first, then the shortest input and how to repea
   expect(tried).toEqual([10]);
 });
 
-it("checkProperty tries as many inputs as the options say, or else the suite", async () => {
+it("checkProperty tries the number of inputs of the options, by default of the suite", async () => {
   const runs = async (options: { readonly runs?: number }): Promise<number> => {
     let count = 0;
     const property = fc.asyncProperty(fc.nat(), async () => {

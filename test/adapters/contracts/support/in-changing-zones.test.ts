@@ -94,14 +94,14 @@ describe("the contract suites, where the time zone of the process is UTC", () =>
     else process.env.TZ = own;
   });
 
-  it("of a meter's store find columns without a zone, and say which time differs", async () => {
+  it("of a meter's store find columns without a zone, and name the wrong time", async () => {
     const failures = await failuresOf((test) => describeMeterStore(test, "in columns", inColumns));
     expect(failures["returns the answer, and stores all of the change, its times to the millisecond"]).toMatch(
       /They differ at open\[0\]\.heldAt: \S+ instead of 2026-01-01T12:00:00\.789Z\.$/,
     );
   });
 
-  it("of a meter find them, too, and say how to repeat it", async () => {
+  it("of a meter find columns without a zone, and print how to repeat it", async () => {
     const failures = await failuresOf((test) => describeMeter(test, "in columns", inColumns, { runs: 50, seed: 7 }));
     const [message = ""] = Object.values(failures);
     expect(message).toMatch(/^Expected .*\nThe input: \[\[.*\]\]\nTo repeat it, give the suite \{ seed: 7, path: "/s);

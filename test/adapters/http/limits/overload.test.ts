@@ -83,7 +83,7 @@ describe("Overload", () => {
     expect(refusedOf(256)).toBe(1);
   });
 
-  it("refuses the sender of nearly all requests of such a turn, and handles those of others", () => {
+  it("refuses the sender of nearly all requests of a long turn, and serves the others", () => {
     let now = 1_000;
     vi.spyOn(performance, "now").mockImplementation(() => now);
     const overload = new Overload(() => false, new Senders([]));
@@ -123,7 +123,7 @@ describe("the HTTP server while one client keeps it busy", () => {
   let service: HttpService;
   afterEach(() => service.end());
 
-  it("refuses that client's creations, and handles those of another one", async () => {
+  it("refuses that client's creations, and serves another client's", async () => {
     let waiting = false;
     service = await HttpService.start({ isDatabaseOverloaded: (kind) => waiting && kind === "write" });
     const [hostile, other] = [await service.customer(), await service.customer()];

@@ -138,7 +138,7 @@ describe("an upload in unusual form", () => {
     expect(await expectError(response, 400, "invalid_request")).toContain("part 2 ");
   });
 
-  it.each(Object.entries(OTHER))("leaves out what is clearly something else: %s", async (_, headers) => {
+  it.each(Object.entries(OTHER))("skips parts that are not files: %s", async (_, headers) => {
     expect(await picturesOf(await upload(bodyOf(USUAL, headers, USUAL)))).toEqual([0, 2].map(pictureOf));
   });
 

@@ -8,7 +8,7 @@ const SPAN = "00f067aa0ba902b7";
 const VALID = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 describe("traceparentOf", () => {
-  it("passes on what the client sends, with its flags", () => {
+  it("passes on the client's header with its flags", () => {
     for (const flags of ["00", "01", "ff"]) {
       const header = `00-${TRACE}-${SPAN}-${flags}`;
       expect(traceparentOf(header, "any")).toBe(header);

@@ -24,7 +24,7 @@ describe("cancelling and deleting panoramas", () => {
   };
 
   describe("POST /panoramas/{id}/cancel", () => {
-    it("answers with the failed task, which says that it was canceled and refunded", async () => {
+    it("answers with the failed task, reason canceled, refunded", async () => {
       const id = await service.created(customer);
       const response = await cancel(id);
       expect(response.status).toBe(200);
@@ -44,7 +44,7 @@ describe("cancelling and deleting panoramas", () => {
       expect(await read(id)).toEqual(task);
     });
 
-    it("answers with the task in processing if it goes on, and with the finished one afterwards", async () => {
+    it("answers with the task in processing if it continues, and with the finished task later", async () => {
       const id = await service.created(customer);
       service.provider.play({ cancel: "too_late" });
       expect(await (await cancel(id)).json()).toMatchObject({ id, status: "processing", credits_charged: 4 });

@@ -87,7 +87,7 @@ describe("streams of events", () => {
     reader.leave();
   });
 
-  it("GET /events goes on after Last-Event-ID", async () => {
+  it("GET /events continues after Last-Event-ID", async () => {
     await service.created(customer);
     await finishAll();
     const reader = await open("/events", { "last-event-id": idOf(1) });
@@ -95,7 +95,7 @@ describe("streams of events", () => {
     reader.leave();
   });
 
-  it("GET /events goes on after the event of a panorama that is deleted, and leaves out its other events", async () => {
+  it("GET /events continues after an event of a deleted panorama, and omits its other events", async () => {
     const deleted = await service.created(customer);
     const kept = await service.created(customer);
     await finishAll();
@@ -139,7 +139,7 @@ describe("streams of events", () => {
 
   // An error would stop an EventSource for good.
   it.each(["7", "evt_", "evt_acc_other_0000000001"])(
-    "begins with the first event that is kept, and says so, after the unknown Last-Event-ID %s",
+    "begins with the first kept event and a note after the unknown Last-Event-ID %s",
     async (header) => {
       const id = await service.created(customer);
       await service.created(customer);

@@ -23,7 +23,7 @@ const entries = async (query = "", by = customer) => {
 };
 
 describe("GET /credits/entries", () => {
-  it("lists what has changed the balance, newest first, with the balance after it and what it is for", async () => {
+  it("lists ledger entries, newest first, with balance and purpose", async () => {
     const id = await service.created(customer);
     service.provider.play({ submit: "refuse" });
     await service.create(customer);

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { A_CREATION, HttpService } from "../../../support/http-service.js";
 
-it("GET /credits returns the balance, and what is reserved and spent", async () => {
+it("GET /credits returns remaining, reserved and spent credits", async () => {
   const service = await HttpService.start();
   onTestFinished(() => service.end());
   const customer = await service.customer();

@@ -199,7 +199,7 @@ describe("POST /images", () => {
     await failing.end();
   });
 
-  it("deletes at startup the files of killed processes and keeps those of running processes", async () => {
+  it("deletes at startup the files of killed processes, but not of running processes", async () => {
     const uploadsFolder = `${service.folder}/left-over`;
     for (const name of ["abandoned", "under-way"]) {
       await mkdir(`${uploadsFolder}/${name}`, { recursive: true });

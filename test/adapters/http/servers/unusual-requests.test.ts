@@ -93,7 +93,7 @@ describe("the HTTP server and unusual requests", () => {
     (serverName === "native" && native) || answer;
 
   it.each(UNUSUAL_REQUESTS.map((row) => [row.what, row] as const))(
-    "answers what is correct, or its parser does not know it: %s",
+    "serves correct HTTP, or its parser refuses it: %s",
     async (_, row) => {
       const expects = expected(row);
       const connection = await sent(row.parts);
@@ -137,7 +137,7 @@ describe("the HTTP server and unusual requests", () => {
 
   it.each(
     MALFORMED.map(([request, text, native, node]) => [serverName === "node" ? node : native, request, text] as const),
-  )("answers %s to what is malformed: %s", async (behaviour, _, text) => {
+  )("answers %s to malformed HTTP: %s", async (behaviour, _, text) => {
     const answer = await answerTo(text);
     if (behaviour === "silent") {
       expect(answer).toBe("");

@@ -68,7 +68,7 @@ describe("every file of a panorama", () => {
     expect(await filesOf(generated, "trainedAlgorithmicMedia")).toEqual(files);
   });
 
-  it("does not exist if it cannot be signed: that says nothing about the picture", async () => {
+  it("is not made if it cannot be signed, and the picture is not blamed", async () => {
     const broken = sharpImaging(async () => {
       throw new Error("no key");
     });

@@ -117,7 +117,7 @@ describe("PostgresConnections", () => {
   describe("while first statements of requests wait", () => {
     const arrival: PostgresStatement = { ...quotient, first: true };
 
-    it("sends those of work in progress before them", async () => {
+    it("sends statements of work in progress before them", async () => {
       const connections = connect(1);
       const order: string[] = [];
       const lease = await connections.lease();
@@ -187,7 +187,7 @@ describe("PostgresConnections", () => {
     await Promise.all(reads);
   });
 
-  it("survives the loss of connections: what is in flight fails, the next statement opens another one", async () => {
+  it("survives lost connections: statements in flight fail, the next one reconnects", async () => {
     const connections = connect(4);
     const admin = connect(1);
     const outcomes = new Set<string>();
@@ -316,7 +316,7 @@ describe("PostgresConnections", () => {
     expect(failed.map((result) => result.status === "rejected" && result.reason.code)).toEqual(Array(3).fill("ENOENT"));
   });
 
-  it("closes after what is in flight, and refuses statements from then on", async () => {
+  it("closes after the statements in flight, and refuses new ones", async () => {
     const connections = connect(2);
     const answered = Promise.all([1, 2, 3, 4].map((by) => divide(connections, by)));
     await expect.poll(() => divide(connections, 1).catch(String)).toBe(12);

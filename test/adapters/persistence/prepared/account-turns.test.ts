@@ -14,7 +14,7 @@ describe("AccountTurns", () => {
     return { opened, open };
   };
 
-  it("runs the work of one account in its order, one after the other, and that of others beside it", async () => {
+  it("runs the work of one account in order, and accounts concurrently", async () => {
     const turns = new AccountTurns();
     const first = gate();
     const log: string[] = [];
@@ -38,7 +38,7 @@ describe("AccountTurns", () => {
     expect(log.at(-1)).toBe("a4 at once");
   });
 
-  it("goes on after work that fails", async () => {
+  it("continues after failed work", async () => {
     const turns = new AccountTurns();
     const failing = turns.take(accountId(1), () => Promise.reject(new Error("the first fails")));
     const next = turns.take(accountId(1), async () => "next");

@@ -45,7 +45,7 @@ it("a store in SQLite refuses tables that are not up to date, unless it may migr
 
 const policy = definePolicy({ prices: { minute: 2 }, rates: {}, activeMax: 5 });
 
-it("a store in SQLite reads what it knows beside columns that a later version has added", async () => {
+it("a store in SQLite ignores columns of a later version", async () => {
   const connection = new DatabaseSync(":memory:");
   const pdf = meter({ policy, store: await sqliteMeterStore(connection) });
   await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
@@ -58,7 +58,7 @@ it("a store in SQLite reads what it knows beside columns that a later version ha
   connection.close();
 });
 
-it("a store in SQLite says what to do if another process writes during a deferred transaction", async () => {
+it("a store in SQLite throws an instructive error if another process writes during a deferred transaction", async () => {
   const path = join(await scratchFolder(), "own.sqlite");
   const [own, other] = [new DatabaseSync(path), new DatabaseSync(path)];
   const pdf = meter({ policy, store: await sqliteMeterStore(own) });

@@ -130,7 +130,7 @@ describe("openDatabaseClock", () => {
       clock.close();
     });
 
-    it("goes on while the server does not answer, also if the wall clock is set", async () => {
+    it("continues while the server does not answer, also if the wall clock is set", async () => {
       const { machine, server, clock, error } = await onServer(0);
       server.answers = false;
       machine.setWall(600_000);
@@ -192,7 +192,7 @@ describe("openDatabaseClock", () => {
       },
     );
 
-    it.each([7_200_000, -7_200_000])("shows at once what a wall clock shows that is set by %i ms", async (set) => {
+    it.each([7_200_000, -7_200_000])("follows at once a wall clock that is set by %i ms", async (set) => {
       const { machine, clock } = await onFile();
       machine.setWall(set);
       clock.now();

@@ -92,7 +92,7 @@ describe("a commit on a SQLite file", () => {
     expect(await isAdmitted()).toBe(false);
   });
 
-  it("lets reads wait for it that do not find what another process has committed meanwhile", async () => {
+  it("makes reads wait that would miss a concurrent commit of another process", async () => {
     const clock = new HandClock();
     const requests = new SqliteApiRequests(stores.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
     const disk = holdDisk();

@@ -198,7 +198,7 @@ describe("Database on SQLite", () => {
       expect([...seen, await balance()]).toEqual([before, before + 1]);
     });
 
-    it("keeps no request from what another process commits after a read of background work in the same turn", async () => {
+    it("shows requests the commits of another process after a background read in the same turn", async () => {
       const credits = "select credits from account where id = ?";
       await setImmediate();
       const before = await balance(); // as a timer would read

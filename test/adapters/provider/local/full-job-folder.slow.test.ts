@@ -64,7 +64,7 @@ describe("the local provider on a full disk", () => {
     expect((await provider.poll(id))._unsafeUnwrap()).toMatchObject({ state: "succeeded" });
   });
 
-  it("can be told to stop a job", async () => {
+  it("can stop a job", async () => {
     const id = (await provider.submit(order))._unsafeUnwrap();
     makeRoom = fillDisk(folder);
     expect((await provider.cancel(id))._unsafeUnwrap()).toBe("canceled");

@@ -200,7 +200,7 @@ describe("LocalProvider", () => {
     expect(new Set([seven, eight, none]).size).toBe(3);
   });
 
-  it("paints again what a previous process did not finish", async () => {
+  it("paints unfinished jobs of a previous process again", async () => {
     const previousPool = new PaintPool(1);
     const before = aProvider(previousPool);
     const id = (await before.submit(anOrder("a foggy ocean")))._unsafeUnwrap();

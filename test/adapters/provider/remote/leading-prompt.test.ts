@@ -57,7 +57,7 @@ describe("leadingPrompt", () => {
     expect(leadingPrompt({ prompt: "a lake", imageUrls: [] }, "360! {prompt}")).toBe("360! a lake");
   });
 
-  it("keeps the customer's words, and adds at most so many characters as it says", () => {
+  it("keeps the customer's words, and adds at most the stated number of characters", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 3 }), fc.integer({ min: 0, max: 3 }), givenAs, (prompt, count, given) => {
         const sent = leadingPrompt({ prompt, imageUrls: images(count) }, PROMPT_TEMPLATE, given);

@@ -127,7 +127,7 @@ describe.each(["replicate", "fal"] as const)("%s, opened with a public URL", (na
   });
 });
 
-it("comfyuiProvider checks every server, and says which one did not answer", async () => {
+it("comfyuiProvider checks every server, and names the one that did not answer", async () => {
   const [first, second] = [await FakeComfyui.start(), await FakeComfyui.start()];
   const provider = comfyuiProvider({
     baseUrls: [first.baseUrl, second.baseUrl],

@@ -14,7 +14,7 @@ describe("what the pages suggest", () => {
   });
   afterAll(() => Promise.all([demo.end(), any.end()]));
 
-  it("of the demo painter has words that it knows", () => {
+  it("of the local provider contain words that it knows", () => {
     const known = [...DEMO.examples, ...DEMO.surprises].map((prompt) => [prompt, featuresOf(prompt).size > 0]);
     expect(known.filter(([, isKnown]) => !isKnown)).toEqual([]);
     expect(DEMO.offer?.knows("A cosy living room")).toBe(false);
@@ -31,7 +31,7 @@ describe("what the pages suggest", () => {
     expect(await suggested(any)).toEqual({ texts: [...ANY_PLACE.examples, "Surprise me"], hasSentence: false });
   });
 
-  it("shows the owner that the local provider knows no word of the prompt", async () => {
+  it("show the owner that the local provider knows no word of the prompt", async () => {
     demo.provider.play({ poll: "running" });
     const ann = await demo.person("ann");
     const body = new URLSearchParams({ email: ann.email, password: PASSWORD });

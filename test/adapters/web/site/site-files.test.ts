@@ -13,7 +13,7 @@ describe("what browsers and search engines ask for by a fixed path", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
   });
 
-  it("/robots.txt keeps search engines away from what needs a login", async () => {
+  it("/robots.txt disallows pages that need a login", async () => {
     const answer = await fetch(`${service.url}/robots.txt`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
     const lines = (await answer.text()).split("\n");

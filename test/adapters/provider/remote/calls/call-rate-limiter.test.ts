@@ -126,7 +126,7 @@ describe("CallRateLimiter when the provider is too busy", () => {
     expect(starts.slice(1).map(([name]) => name.split(":")[0])).toEqual(["creation", "read"]);
   });
 
-  it("goes on at the same rate after a refused creation, and pauses after three in a row", async () => {
+  it("keeps its rate after a refused creation, and pauses after three in a row", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     for (const refused of [true, true, false, true, true]) limiter.answered("creation", refused ? 1_000 : undefined);
     for (let n = 0; n < 16; n += 1) limiter.answered("read");

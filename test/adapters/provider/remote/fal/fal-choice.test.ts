@@ -64,7 +64,7 @@ describe("falChoice", () => {
       { references: "canvas" },
       "FAL_REFERENCES=canvas needs a model with a mask, and FAL_MODEL=seedream-4.5 has none; set separate",
     ],
-  ])("refuses %o with a sentence that says what to set", (options, sentence) => {
+  ])("refuses %o and names the variable to set", (options, sentence) => {
     expect(falChoice(options)._unsafeUnwrapErr()).toContain(sentence);
   });
 });

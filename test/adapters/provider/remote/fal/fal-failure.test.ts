@@ -30,7 +30,7 @@ describe("falFailure", () => {
     ["image_too_large", "it has too many pixels for the image generator"],
     ["unsupported_image_format", "its format is not supported"],
     ["face_detection_error", undefined],
-  ])("takes %s for the customer's picture, and says: %s", (type, imageProblem) => {
+  ])("classifies %s as a fault of the customer's picture: %s", (type, imageProblem) => {
     const body = bodyOf(type, "No.", ["body", "image_urls", 1]);
     expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, imageProblem });
     expect(falCause(body)).toBe("reference_unusable");
@@ -42,7 +42,7 @@ describe("falFailure", () => {
     expect(falCause(body)).toBe("reference_unreachable");
   });
 
-  it("does not say which picture it is if the model takes one", () => {
+  it("omits the number of the picture if the model takes one", () => {
     const { imageIndex: _, ...without } = REFERENCE;
     expect(falFailure(STATUS, bodyOf("image_too_small", "No.", ["body", "image_url"]))).toEqual({
       ...without,

@@ -129,7 +129,7 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
   });
 
   it.each(REQUESTS.flatMap((body) => RESOLUTION_NAMES.map((resolution) => ({ ...body, resolution }))))(
-    "sends exactly what a request has, or refuses it before: %j",
+    "sends every field of a request, or refuses it before: %j",
     async (body) => {
       const request = aCreationRequest(body);
       const [imagesMin, imagesMax] = expected.images;

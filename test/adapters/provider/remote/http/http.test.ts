@@ -124,7 +124,7 @@ describe("http dialect", () => {
     },
   );
 
-  it("does not believe a cause that it does not know", async () => {
+  it("ignores an unknown cause", async () => {
     await submit();
     http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", cause: "canceled" }));
     const reason = "the provider ended it as failed";
@@ -135,7 +135,7 @@ describe("http dialect", () => {
     [{ images_min: 0, images_max: 0 }, 1, { name: "text_only" }],
     [{ images_min: 1, images_max: 1 }, 0, { name: "images_only" }],
     [{ images_min: 0, images_max: 2 }, 3, { name: "items_max", max: 2, actual: 3 }],
-  ] as const)("refuses what the worker with %o cannot make: %i images", async (abilities, images, rule) => {
+  ] as const)("refuses %i images for a worker with %o", async (abilities, images, rule) => {
     http.fake.abilities = abilities;
     const request = aCreationRequest({ prompt: "a lake", image_urls: URLS.slice(0, images) });
     expect(http.provider.canMake(request)).toEqual(ok(undefined));

@@ -27,7 +27,7 @@ const publicFetch = {
       : err({ reason: "status 404", problem: "its host answered with status 404" }),
 } as never;
 
-it("shows all reference images in their order, those of this service and those of others", async () => {
+it("shows all reference images in their order, uploaded or from other hosts", async () => {
   const urls = [await hosted(await photo("#ff0000"), "a"), FOREIGN];
   const { canvas } = (await referenceCanvas(urls, SIZE, { storage, publicFetch }))._unsafeUnwrap();
   const pixels = await sharp(canvas).raw().toBuffer();
@@ -39,7 +39,7 @@ it("shows all reference images in their order, those of this service and those o
   ]);
 });
 
-it("refuses the creation if an image cannot be read, and says which", async () => {
+it("refuses the creation if an image is unreadable, and names the image", async () => {
   const urls = [FOREIGN, "https://pictures.example/gone.png"];
   const failed = await referenceCanvas(urls, SIZE, { storage, publicFetch });
   expect(failed._unsafeUnwrapErr()).toEqual({

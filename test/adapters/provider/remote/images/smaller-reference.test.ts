@@ -25,7 +25,7 @@ it("smallerReference makes a photo of a phone with 108 megapixels a JPEG of 4000
   expect(await sharp(smaller).metadata()).toMatchObject({ format: "jpeg", width: 4000, height: 3000 });
 });
 
-it("smallerReference refuses what is no image", async () => {
+it("smallerReference refuses a file that is not an image", async () => {
   const reason = "a reference image: it is neither JPEG, PNG nor WebP";
   expect((await smallerReference(Buffer.from("no image")))._unsafeUnwrapErr()).toBe(reason);
   const broken = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), randomBytes(11 << 20)]);

@@ -84,7 +84,7 @@ describe("sphereCanvas", () => {
     expect([canvas(160, 15), canvas(-160, 15), canvas(160, -15)]).toEqual([BYTES[RED], BYTES[GREEN], BYTES[BLUE]]);
   });
 
-  it("turns a photo as its EXIF data say, and takes transparent parts for grey", async () => {
+  it("rotates a photo by its EXIF orientation, and fills transparent parts with grey", async () => {
     const turned = await sharp({
       create: { width: 400, height: 200, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
     })
@@ -130,7 +130,7 @@ describe("sphereCanvas", () => {
     );
   });
 
-  it("keeps of any photos what lies ahead of them, and shows at least a part of the sphere to be painted", async () => {
+  it("keeps the centre of random photos, and leaves a part of the sphere to be painted", async () => {
     const side = fc.integer({ min: 2, max: 300 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(side, side), { minLength: 2, maxLength: 3 }), async (sides) => {

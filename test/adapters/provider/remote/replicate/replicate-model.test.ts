@@ -262,7 +262,7 @@ describe("FakeReplicate", () => {
     return answer.status;
   };
 
-  it("refuses what Replicate refuses", async () => {
+  it("refuses the same requests as Replicate", async () => {
     const { fake } = await started(LORA);
     const official = {
       name: "official/flux",

@@ -57,7 +57,7 @@ it("filled leaves out a node with an optional placeholder without an image, and 
   ]);
 });
 
-it("filled replaces placeholders once, and keeps what a customer writes", () => {
+it("filled replaces placeholders once, not in the customer's words", () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom("{seed}", "{prompt}", "$&", ""), (text, special) => {
       const prompt = text + special;
@@ -100,7 +100,7 @@ it.each([
   },
 );
 
-it("namedWorkflow knows the bundled workflows, and no other name", () => {
+it("namedWorkflow returns bundled workflows, and undefined for other names", () => {
   expect(BUNDLED_WORKFLOWS).toEqual(["qwen-image-360", "qwen-image-edit"]);
   expect(() => namedWorkflow("sdxl")).toThrow("workflow: not a workflow in API format");
 });

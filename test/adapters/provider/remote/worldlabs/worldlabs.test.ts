@@ -248,7 +248,7 @@ describe("worldlabs dialect", () => {
       },
     );
 
-    it("counts as running if its world has failed, because a world does not say so", async () => {
+    it("counts as running if its world has failed", async () => {
       const { fake, provider } = await started();
       fake.plan = "fail";
       expect(await provider.poll(await lost(worldlabs))).toEqual(ok({ state: "running" }));
