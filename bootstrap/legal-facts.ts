@@ -1,7 +1,7 @@
 import type { LegalFacts } from "../adapters/web/site/legal-pages.js";
 import { SESSION_SECONDS } from "../domain/accounts/session.js";
 import { EVENT_RETENTION_MILLISECONDS } from "../domain/tasks/account-event.js";
-import { TEXTS_KEPT_MILLISECONDS } from "../domain/tasks/task.js";
+import { TEXTS_KEPT_MILLISECONDS } from "../domain/tasks/task-texts.js";
 import type { GalleryMode } from "../domain/tasks/visibility.js";
 import type { Config } from "./config.js";
 

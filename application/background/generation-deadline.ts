@@ -1,5 +1,5 @@
 import { ok, type Result } from "neverthrow";
-import { type GeneratedTask, restartAge, type SubmittedTask } from "../../domain/tasks/task.js";
+import { type GeneratedTask, restartDeadline, type SubmittedTask } from "../../domain/tasks/task.js";
 import { type FailPorts, failTask } from "../panoramas/end-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
@@ -75,7 +75,7 @@ const withPlausibleAge = async <T extends Generation>(
 ): Promise<Result<Lease<T>, StaleTask>> => {
   const now = clock.now();
   if (lease.task.submittedAt.getTime() <= now.getTime() + CLOCK_TOLERANCE_MILLISECONDS) return ok(lease);
-  const task = restartAge(lease.task, now);
+  const task = restartDeadline(lease.task, now);
   const moved = await tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
   return moved.map(() => ({ ...lease, task }));
 };

@@ -1,12 +1,6 @@
 import { resultUrlOf } from "../../domain/images/picture.js";
-import {
-  type FailureReason,
-  finish,
-  type ImageFault,
-  isCancelable,
-  type SubmittedTask,
-  wantsCancel,
-} from "../../domain/tasks/task.js";
+import { isCancelable, isCancelRequested } from "../../domain/tasks/cancel-request.js";
+import { type FailureReason, finish, type ImageFault, type SubmittedTask } from "../../domain/tasks/task.js";
 import { carryOutCancel, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
@@ -49,7 +43,7 @@ const hasEndedByCancel = async (
   { leaseMilliseconds }: DeadlineSettings,
   lease: Lease<SubmittedTask>,
 ): Promise<boolean> => {
-  if (!wantsCancel(lease.task)) return false;
+  if (!isCancelRequested(lease.task)) return false;
   const until = () => new Date(ports.clock.now().getTime() + leaseMilliseconds);
   const carriedOut = await carryOutCancel(ports, lease, (refused) =>
     ports.tasks.moveWithinLease(lease, refused, until()),
@@ -84,7 +78,7 @@ const poll = async (
   if (progress.value.state === "failed") {
     // The owner may have requested a cancel since the lease, and so the provider may have stopped it.
     const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
-    const isCanceled = isCancelable(stored) && stored.cancelWish !== undefined;
+    const isCanceled = isCancelable(stored) && stored.cancelRequest !== undefined;
     const { cause = "generation_failed", reason, imageIndex, imageProblem } = progress.value;
     return isCanceled ? fails("canceled", reason) : fails(cause, reason, { imageIndex, imageProblem });
   }

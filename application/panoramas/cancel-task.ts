@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId, TaskId } from "../../domain/ids.js";
-import { isCancelable, isCancelRefused, type Task, wantsCancel } from "../../domain/tasks/task.js";
+import { isCancelable, isCancelRequested, wasCancelDeclined } from "../../domain/tasks/cancel-request.js";
+import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { TaskSignals } from "../ports/signals.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
@@ -8,7 +9,7 @@ import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 import { carryOutCancel, failTask, type StopPorts } from "./end-task.js";
 
 type Ports = StopPorts & {
-  readonly tasks: Pick<TaskStore, "find" | "move" | "recordCancelWish"> & Pick<TaskWork, "lease">;
+  readonly tasks: Pick<TaskStore, "find" | "move" | "recordCancelRequest"> & Pick<TaskWork, "lease">;
   readonly signals: Pick<TaskSignals, "announce" | "next">;
 };
 
@@ -76,8 +77,8 @@ const attempt = async (
     const canceled = await failTask(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
     return canceled.unwrapOr("changed"); // it was started meanwhile
   }
-  if (isCancelRefused(task, now)) return task;
-  if (!wantsCancel(task) && (await tasks.recordCancelWish(task, now)).isErr()) return "changed";
+  if (wasCancelDeclined(task, now)) return task;
+  if (!isCancelRequested(task) && (await tasks.recordCancelRequest(task, now)).isErr()) return "changed";
   if (task.state === "submitting") return "leased"; // its submission is under way
   if (now.getTime() - task.submittedAt.getTime() >= generationDeadlineMilliseconds) return "leased";
   const lease = await tasks.lease(task, now, new Date(now.getTime() + leaseMilliseconds));

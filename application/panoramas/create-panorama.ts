@@ -5,14 +5,9 @@ import type { AccountId } from "../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import { type BudgetState, type OpeningRefusal, openTask } from "../../domain/tasks/open-task.js";
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
-import {
-  type BudgetState,
-  type OpeningRefusal,
-  openTask,
-  type SubmittingTask,
-  type Task,
-} from "../../domain/tasks/task.js";
+import type { SubmittingTask, Task } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../application-settings.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";

@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import { declineCancel } from "../../domain/tasks/cancel-request.js";
 import {
   type ActiveTask,
   type FailedTask,
@@ -6,7 +7,6 @@ import {
   fail,
   type ImageFault,
   placeOf,
-  refuseCancel,
   type SubmittedTask,
   type Task,
 } from "../../domain/tasks/task.js";
@@ -116,6 +116,6 @@ export const carryOutCancel = async (
   if (await stopGeneration(ports, lease.task)) {
     return failTask(ports, lease, { reason: "canceled", detail: "the provider has stopped it" });
   }
-  const refused = refuseCancel(lease.task, ports.clock.now());
+  const refused = declineCancel(lease.task, ports.clock.now());
   return announceStored(ports.signals, refused, goOn(refused));
 };

@@ -49,7 +49,7 @@ export const submitTask = async (
   task: SubmittingTask,
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
-  if (task.cancelWish !== undefined) {
+  if (task.cancelRequest !== undefined) {
     // Canceled during an earlier submission, which started nothing.
     return failUnstarted(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
   }

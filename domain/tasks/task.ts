@@ -1,27 +1,17 @@
-import { err, ok, type Result } from "neverthrow";
-import type { AccountSuspended } from "../accounts/account.js";
 import type { ApiKeyId } from "../accounts/api-key.js";
-import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "../credits/budget.js";
-import type { Rate } from "../credits/rate-limit.js";
 import {
   type CapturedReservation,
   capture,
   type HeldReservation,
-  type InsufficientCredits,
   type RefundedReservation,
   refund,
-  reserve,
-  type TooManyActiveTasks,
 } from "../credits/reservation.js";
-import type { LowBalance, Standing } from "../credits/standing.js";
 import type { AccountId, TaskId } from "../ids.js";
 import type { ObjectName } from "../images/object-name.js";
 import type { ResultFigures, StartView } from "../images/picture.js";
-import type { PixelSize, Prices } from "../images/resolution.js";
+import type { PixelSize } from "../images/resolution.js";
 import { isPermanent, type StoredImage, uploading } from "../images/storage-status.js";
 import type { CreationRequest } from "./creation-request.js";
-import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
-import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
 
 /**
@@ -79,9 +69,9 @@ type Measured = { readonly figures?: ResultFigures | undefined };
 /**
  * The owner's request to cancel a task. `refusedAt`: time at which the provider last declined to stop the generation.
  */
-export type CancelWish = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
+export type CancelRequest = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
 /** A task that stores the owner's request to cancel: the worker that holds the lease carries it out. */
-type Cancelable = { readonly cancelWish?: CancelWish | undefined };
+export type Cancelable = { readonly cancelRequest?: CancelRequest | undefined };
 
 /** A task that waits for a slot of the provider. */
 export type QueuedTask = TaskCore &
@@ -176,37 +166,6 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "submitting" || task.state === "submitted" || task.state === "generated";
 
-/** True if a cancel may still avoid the charge. A `generated` task already has a result. */
-export const isCancelable = (task: Task): task is QueuedTask | SubmittingTask | SubmittedTask =>
-  task.state === "queued" || task.state === "submitting" || task.state === "submitted";
-
-/** Pause before the provider is asked again to stop a generation. */
-export const CANCEL_REFUSAL_REMEMBERED_MILLISECONDS = 60_000;
-
-/** True if the owner has requested a cancel and the provider has not declined it since. */
-export const wantsCancel = ({ cancelWish }: Cancelable): boolean =>
-  cancelWish !== undefined && cancelWish.refusedAt === undefined;
-
-/**
- * True for a minute after the provider declined to stop the generation. A later time was written before the clock was
- * set back.
- */
-export const isCancelRefused = ({ cancelWish }: Cancelable, now: Date): boolean =>
-  cancelWish?.refusedAt !== undefined &&
-  Math.abs(now.getTime() - cancelWish.refusedAt.getTime()) < CANCEL_REFUSAL_REMEMBERED_MILLISECONDS;
-
-/** Records the owner's request to cancel. */
-export const wantCancel = <T extends SubmittingTask | SubmittedTask>(task: T, now: Date): T => ({
-  ...task,
-  cancelWish: { wantedAt: now },
-});
-
-/** Records that the provider declined to stop the generation. */
-export const refuseCancel = (task: SubmittedTask, now: Date): SubmittedTask => ({
-  ...task,
-  cancelWish: { wantedAt: task.cancelWish?.wantedAt ?? now, refusedAt: now },
-});
-
 /** True while the task is generated or its image is stored. */
 export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
@@ -228,79 +187,6 @@ export const startViewOf = ({ figures }: SucceededTask): StartView | undefined =
 /** The `status` that the client sees (specification, Panorama task). */
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
   isActive(task) ? "processing" : task.state;
-
-/**
- * A new task, and the standing of its account with this task included. `lowBalance`: set if this task has made the
- * balance fall below the account's threshold.
- */
-export type OpenedTask = {
-  readonly task: QueuedTask | SubmittingTask;
-  readonly standing: Standing;
-  readonly lowBalance?: LowBalance | undefined;
-};
-
-/** Budgets and spending of the key that creates a task. */
-export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
-
-/** Reasons why no task is opened. Nothing is charged. */
-export type OpeningRefusal =
-  | AccountSuspended
-  | InsufficientCredits
-  | BudgetSpent
-  | TooManyFailures
-  | TooManyActiveTasks;
-
-/** A task before it is opened. */
-export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId" | "traceparent">>;
-
-/** Terms of a new task besides the standing of its account. */
-export type OpeningTerms = {
-  /** The price and the limits. */
-  readonly policy: {
-    readonly prices: Prices;
-    readonly activeMax: number;
-    readonly rates: { readonly write: Rate };
-    /** If true, accounts with an open dispute cannot create. Default: false. */
-    readonly suspendOnDispute?: boolean | undefined;
-  };
-  readonly now: Date;
-  /** Turn in the queue. `undefined`: the task does not wait, and becomes `submitting`. */
-  readonly turn?: number | undefined;
-  /** The provider place whose slot a `submitting` task holds. */
-  readonly place?: string | undefined;
-  readonly budget?: BudgetState | undefined;
-};
-
-/**
- * Opens a task if the account and the key's budget allow it. Checks in this order, as the specification demands:
- * suspension, open disputes, debt, credits, the key's budget, today's failures, active tasks.
- */
-export const openTask = (
-  standing: Standing,
-  draft: TaskDraft,
-  { policy, now, turn, place, budget }: OpeningTerms,
-): Result<OpenedTask, OpeningRefusal> => {
-  const { accountId, failures } = standing;
-  const { prices, activeMax, rates } = policy;
-  const cost = prices[draft.request.resolution];
-  const { suspensionReason: reason } = standing;
-  if (reason !== undefined) return err({ kind: "account_suspended", reason });
-  if (policy.suspendOnDispute && (standing.openDisputes ?? 0) > 0) {
-    return err({ kind: "insufficient_credits", balance: standing.credits, cost, isSuspended: true });
-  }
-  const admitCost = (): Result<void, BudgetSpent | TooManyFailures> => {
-    const within = budget === undefined ? ok(undefined) : admitSpending(budget.budgets, budget.spending, cost, now);
-    return within.isErr() ? within : admitAfterFailures(failures, rates.write, now);
-  };
-  return reserve(standing, { taskId: draft.id, cost }, activeMax, admitCost).map(
-    ({ reservation, standing: after, lowBalance }) => {
-      const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
-      const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "submitting", turn, place } : { ...core, state: "queued", turn };
-      return { task, standing: after, ...(lowBalance && { lowBalance }) };
-    },
-  );
-};
 
 /** Begins a submission at `place`, where the task takes a slot. */
 export const start = (task: QueuedTask, place: string): SubmittingTask => ({ ...task, state: "submitting", place });
@@ -326,13 +212,13 @@ export const submit = (
 });
 
 /** Restarts the age of the task at `now`, and so its deadline: the clock was set back after the submission. */
-export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
+export const restartDeadline = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
   ...task,
   submittedAt: now,
 });
 
 /** The provider has ended the generation with a result at its temporary URL. */
-export const finish = ({ cancelWish: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
+export const finish = ({ cancelRequest: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
   ...task,
   state: "generated",
   temporaryUrl,
@@ -383,16 +269,6 @@ export const fail = (
     imageIndex,
     imageProblem,
   };
-};
-
-/** Retention of the texts of a task without a picture, after it failed or was deleted. */
-export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
-
-/** Removes prompt, image URLs and metadata of a task without a picture. */
-export const withoutTexts = (task: Task): Task => {
-  const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };
-  // A new request must have a prompt or images. Stores return the request of an erased task in this form.
-  return { ...task, request: request as unknown as CreationRequest };
 };
 
 /** Replaces the image after a transition of its own state machine (storage-status.ts). */

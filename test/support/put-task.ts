@@ -1,7 +1,8 @@
 import { updateSearch } from "../../adapters/persistence/prepared/tasks/search-rows.js";
 import { newTaskRow, stateColumns } from "../../adapters/persistence/prepared/tasks/task-rows.js";
 import { insert } from "../../adapters/persistence/sql/statement.js";
-import type { OpenedTask, Task } from "../../domain/tasks/task.js";
+import type { OpenedTask } from "../../domain/tasks/open-task.js";
+import type { Task } from "../../domain/tasks/task.js";
 import type { AnyDatabase } from "./sql-stores.js";
 
 /** A task for which no work is due, as if it had come into its state long ago. Its account must exist. */

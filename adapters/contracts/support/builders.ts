@@ -12,21 +12,23 @@ import type { PixelSize } from "../../../domain/images/resolution.js";
 import { uploading } from "../../../domain/images/storage-status.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { type CreationRequest, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
-import type { ProviderPlace } from "../../../domain/tasks/queue.js";
-import type { Slug } from "../../../domain/tasks/slug.js";
 import {
-  type FailedTask,
-  type GeneratedTask,
   type OpenedTask,
   type OpeningRefusal,
   type OpeningTerms,
   openTask,
-  type QueuedTask,
-  type SubmittedTask,
-  type SubmittingTask,
-  type SucceededTask,
-  type Task,
   type TaskDraft,
+} from "../../../domain/tasks/open-task.js";
+import type { ProviderPlace } from "../../../domain/tasks/queue.js";
+import type { Slug } from "../../../domain/tasks/slug.js";
+import type {
+  FailedTask,
+  GeneratedTask,
+  QueuedTask,
+  SubmittedTask,
+  SubmittingTask,
+  SucceededTask,
+  Task,
 } from "../../../domain/tasks/task.js";
 import { type Endpoint, type EndpointId, endpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
 

@@ -14,7 +14,7 @@ import {
 import {
   FAILURE_REASONS,
   type GeneratedTask,
-  restartAge,
+  restartDeadline,
   submit,
   succeed,
   withFigures,
@@ -81,7 +81,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     const task = await generated();
     expect(await tasks.find(task.id, owner)).toEqual(task);
     expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
-    const restarted = restartAge(task, secondsAfter(noon, 600));
+    const restarted = restartDeadline(task, secondsAfter(noon, 600));
     unwrap(await tasks.move(task, restarted, noon));
     expect(await tasks.find(task.id, owner)).toEqual(restarted);
   });

@@ -236,7 +236,7 @@ export const describeTaskQueue = (
       expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
       expect(await tasks.move(lease as Lease<Task>, failed(first), undefined)).toEqual(stale);
       expect(await tasks.requeue(first, later)).toEqual(stale);
-      expect(await tasks.recordCancelWish(first, noon)).toEqual(stale);
+      expect(await tasks.recordCancelRequest(first, noon)).toEqual(stale);
       expect(await tasks.requeue(lease as Lease<SubmittingTask>, later)).toEqual(stale);
       expect(await tasks.find(taskId(1), owner)).toEqual(again);
       unwrap(await tasks.requeue(again as SubmittingTask, later));

@@ -1,6 +1,6 @@
 import { type SuiteOptions, type TestFunctions, timed } from "../support/test-functions.js";
 import { describeBudgets } from "./task-budget-contract.js";
-import { describeCancelWishes } from "./task-cancel-contract.js";
+import { describeCancelRequests } from "./task-cancel-contract.js";
 import { describeClaims } from "./task-claims-contract.js";
 import { describeDeletion } from "./task-deletion-contract.js";
 import { describeDueTimes } from "./task-due-times-contract.js";
@@ -43,7 +43,7 @@ export const describeTaskStore = (
       describeImages(test, on);
       describeTexts(test, on);
     });
-    describe("recordCancelWish", () => describeCancelWishes(test, on));
+    describe("recordCancelRequest", () => describeCancelRequests(test, on));
     describe("claim", () => {
       describeClaims(test, on);
       describeDueTimes(test, on);

@@ -1,4 +1,5 @@
-import { fail, type Task, withoutTexts } from "../../../domain/tasks/task.js";
+import { fail, type Task } from "../../../domain/tasks/task.js";
+import { withoutTexts } from "../../../domain/tasks/task-texts.js";
 import { aCreationRequest, aSubmittingTask, noon, openATask, secondsAfter, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";

@@ -2,7 +2,8 @@ import type { Spender } from "../../../application/ports/stores/tasks/task-store
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/credits/budget.js";
 import type { AccountId } from "../../../domain/ids.js";
-import type { FailedTask, OpenedTask } from "../../../domain/tasks/task.js";
+import type { OpenedTask } from "../../../domain/tasks/open-task.js";
+import type { FailedTask } from "../../../domain/tasks/task.js";
 import { branded, integer, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 import type { Statement } from "../sql/statement.js";

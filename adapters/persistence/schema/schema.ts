@@ -269,9 +269,7 @@ export const TaskTable = defineEntity({
     traceparent: p.string().length(55).nullable(),
     /** Until when a worker has the task, unless it gives it back. */
     leasedUntil: p.datetime(3).nullable(),
-    /**
-     * When its owner wanted it canceled, and when the provider was asked and did not stop it (domain/tasks/task.ts).
-     */
+    /** Times of the owner's cancel request and of the provider's refusal (domain/tasks/cancel-request.ts). */
     cancelWantedAt: p.datetime(3).nullable(),
     cancelRefusedAt: p.datetime(3).nullable(),
     /** Whether the index of searches has it (search-rows.ts). */

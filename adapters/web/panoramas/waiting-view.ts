@@ -1,8 +1,9 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
-import type { TaskForecast } from "../../../domain/tasks/queue.js";
-import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
-import { isActive, isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
+
+import { isCancelable } from "../../../domain/tasks/cancel-request.js";
+import { AHEAD_MAX, type TaskForecast } from "../../../domain/tasks/queue.js";
+import { isActive, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { summaryOf, titleOf } from "./panorama-card.js";

@@ -1,7 +1,8 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
+import { isCancelable } from "../../../domain/tasks/cancel-request.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
-import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
+import { isActive, isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { hiddenSentence } from "../../wording/sentences.js";
 import { type Html, html, icon } from "../html.js";

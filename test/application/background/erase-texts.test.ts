@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { noon } from "../../../adapters/contracts/support/builders.js";
 import { eraseTexts } from "../../../application/background/erase.js";
-import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task.js";
+import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task-texts.js";
 
 describe("eraseTexts", () => {
   const clock = { now: () => noon };

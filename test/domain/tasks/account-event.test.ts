@@ -29,7 +29,7 @@ import {
   parseEventNumber,
   taskEventOf,
 } from "../../../domain/tasks/account-event.js";
-import { fail, restartAge, start, submit, succeed, withImage } from "../../../domain/tasks/task.js";
+import { fail, restartDeadline, start, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 
 it("taskEventOf returns undefined if the task was already failed", () => {
   expect(taskEventOf(aFailedTask(), aFailedTask(), noon)).toBeUndefined();
@@ -71,7 +71,7 @@ describe("taskEventOf", () => {
   it.each([
     ["a start", aQueuedTask(), start(aQueuedTask(), "only")],
     ["a submission", aSubmittingTask(), submit(aSubmittingTask(), "upstream-1", noon)],
-    ["a corrected age", submitted, restartAge(submitted, noon)],
+    ["a corrected age", submitted, restartDeadline(submitted, noon)],
     ["a failed attempt to store the image", succeeded, withImage(succeeded, failAttempt(image))],
     ["an expired image", succeeded, withImage(succeeded, expire(image))],
     ["an image that was given up", succeeded, withImage(succeeded, giveUp(image))],

@@ -21,12 +21,12 @@ import {
   type StoredImage,
   uploading,
 } from "../../../domain/images/storage-status.js";
+import { isCancelable } from "../../../domain/tasks/cancel-request.js";
 import {
   type FailureReason,
   fail,
   finish,
   isActive,
-  isCancelable,
   isInGallery,
   isInProgress,
   isRefusedCreation,

@@ -39,7 +39,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess =>
     hide: (id, hidden, nextName) => hideTask(database, id, hidden, nextName),
     hideAll: (owner, hidden, limit, nextName) => hideTasks(database, owner, hidden, limit, nextName),
     isHiddenImage: (image) => isHiddenImage(database, image),
-    recordCancelWish: (task, now) => recordCancelWish(database, task, now),
+    recordCancelRequest: (task, now) => recordCancelRequest(database, task, now),
     delete: (id, owner, now, by) => deleteTask(database, { id, owner }, now, by),
     wantedImage: (id) => wantedImage(database, id),
     isDeleted: (id, owner) => isDeleted(database, id, owner),
@@ -100,13 +100,13 @@ const isHiddenImage = async (database: Database, image: ImageAddress): Promise<b
   return rows.length === 1;
 };
 
-const recordCancelWish = async (
+const recordCancelRequest = async (
   database: Database,
   task: SubmittingTask | SubmittedTask,
   now: Date,
 ): Promise<Result<void, StaleTask>> => {
   const { id, state } = task;
-  const refusedAt = task.cancelWish?.refusedAt;
+  const refusedAt = task.cancelRequest?.refusedAt;
   const [sameRefusal, refusal] = refusedAt === undefined ? ["is null", []] : ["= ?", [refusedAt]];
   const [sameSubmission, submission] = "submissions" in task ? ["and submissions = ?", [task.submissions]] : ["", []];
   const rows = await database.sql(

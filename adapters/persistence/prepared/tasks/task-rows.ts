@@ -1,16 +1,11 @@
 import type { ResultFigures } from "../../../../domain/images/picture.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../../../domain/images/storage-status.js";
+import { isCancelable } from "../../../../domain/tasks/cancel-request.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
 import { type Metadata, NO_METADATA } from "../../../../domain/tasks/metadata.js";
-import {
-  FAILURE_REASONS,
-  type FailedTask,
-  isCancelable,
-  type OpenedTask,
-  TASK_STATES,
-  type Task,
-} from "../../../../domain/tasks/task.js";
+import type { OpenedTask } from "../../../../domain/tasks/open-task.js";
+import { FAILURE_REASONS, type FailedTask, TASK_STATES, type Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import {
   amount,
@@ -66,11 +61,11 @@ export const TASK_COLUMNS = [
   .join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, and the next name of
+ * A read by id omits the trace context, the cancel request, the figures, the detail of a failure, and the next name of
  * an image: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
-  const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
+  const task = withDetail(withFigures(withCancelRequest(toTaskWithoutTrace(row), row), row), row);
   const shown = typeof row.hidden_reason === "string" ? { ...task, hiddenReason: row.hidden_reason } : task;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
@@ -83,11 +78,11 @@ const withFigures = (task: Task, row: Row): Task =>
 const withDetail = (task: Task, row: Row): Task =>
   task.state === "failed" && typeof row.failure_detail === "string" ? { ...task, detail: row.failure_detail } : task;
 
-const withCancelWish = (task: Task, row: Row): Task => {
+const withCancelRequest = (task: Task, row: Row): Task => {
   if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
   return {
     ...task,
-    cancelWish: { wantedAt: date(row, "cancel_wanted_at"), refusedAt: optional(row, "cancel_refused_at", date) },
+    cancelRequest: { wantedAt: date(row, "cancel_wanted_at"), refusedAt: optional(row, "cancel_refused_at", date) },
   };
 };
 
@@ -285,7 +280,7 @@ export const stateColumns = (task: Task): Row => {
         state,
         submitted_at: task.submittedAt,
         upstream_task_id: task.upstreamTaskId,
-        ...(task.cancelWish?.refusedAt && { cancel_refused_at: task.cancelWish.refusedAt }),
+        ...(task.cancelRequest?.refusedAt && { cancel_refused_at: task.cancelRequest.refusedAt }),
       };
     case "generated":
       return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };

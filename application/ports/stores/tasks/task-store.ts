@@ -6,9 +6,10 @@ import type { Standing } from "../../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
+import type { OpenedTask } from "../../../../domain/tasks/open-task.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
-import type { OpenedTask, SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
+import type { SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
 
 /** Another caller changed the task first; nothing was written. */
 export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
@@ -115,9 +116,9 @@ export interface TaskStore {
   ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
   /**
-   * Records the owner's request to cancel (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
-   * submitted task due like `TaskWork.makeDueNow`. `stale_task` if the state, the submission or the request has changed
-   * since the task was read.
+   * Records the owner's request to cancel (`requestCancel` of domain/tasks/cancel-request.ts), and makes the next work
+   * on a submitted task due like `TaskWork.makeDueNow`. `stale_task` if the state, the submission or the request has
+   * changed since the task was read.
    */
-  recordCancelWish(task: SubmittingTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
+  recordCancelRequest(task: SubmittingTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
 }
