@@ -3,7 +3,8 @@ import { pageOf } from "../../application/page-of.js";
 import type { OperatorAction, OperatorActionId } from "../../application/ports/stores/operator-log.js";
 import { misused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, LIMIT, limitOf, nextLine, optionalText } from "./common/command.js";
+import { type Command, optionalText } from "./common/command.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
 
 export const auditList: Command = {
   words: "audit list",

@@ -4,7 +4,8 @@ import { misused } from "../command-error.js";
 import { operatorName } from "../operator-name.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, notFoundOrInvalid, optionalText, REASON, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "./common/command.js";
+import { notFoundOrInvalid } from "./common/invalid-option.js";
 
 export const galleryHide: Command = {
   words: "gallery hide",

@@ -11,17 +11,8 @@ import { toldReason } from "../../domain/tasks/told-task.js";
 import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import {
-  ACCOUNT,
-  type Command,
-  LIMIT,
-  limitOf,
-  nextLine,
-  type Output,
-  optionalText,
-  text,
-  type Values,
-} from "./common/command.js";
+import { ACCOUNT, type Command, type Output, optionalText, text, type Values } from "./common/command.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
 
 const TASK = { task: { type: "string", about: "id of the task" } } as const;
 

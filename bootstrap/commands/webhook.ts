@@ -7,7 +7,9 @@ import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoin
 import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, invalidOption, nextLine, type Output, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
+import { nextLine } from "./common/page.js";
 
 const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string", about: "id of the endpoint" } } as const;
 

@@ -10,19 +10,9 @@ import { type CommandError, failed, misused, notFound, refused } from "../../com
 import { operatorName } from "../../operator-name.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import {
-  ACCOUNT,
-  type Command,
-  invalidOption,
-  LIMIT,
-  limitOf,
-  nextLine,
-  notFoundOrInvalid,
-  optionalText,
-  REASON,
-  text,
-  type Values,
-} from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "../common/command.js";
+import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "../common/page.js";
 import { readPassword } from "../common/read-password.js";
 import { summaryJson, summaryLine } from "./account-summary.js";
 

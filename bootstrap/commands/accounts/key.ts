@@ -13,15 +13,8 @@ import type { AccountId } from "../../../domain/ids.js";
 import { type CommandError, misused, notFound, refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import {
-  ACCOUNT,
-  type Command,
-  invalidOption,
-  notFoundOrInvalid,
-  optionalText,
-  text,
-  type Values,
-} from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
+import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 import { readSecretLine } from "../common/read-password.js";
 
 export const keyCreate: Command = {

@@ -1,7 +1,4 @@
 import { err, ok, type Result, type ResultAsync } from "neverthrow";
-import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
-import type { NotFound } from "../../../application/errors.js";
-import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { type CommandError, misused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 
@@ -72,33 +69,3 @@ export const fromOf = (values: Values): Result<Date | undefined, CommandError> =
   const from = /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(given) ? new Date(given) : new Date(Number.NaN);
   return Number.isNaN(from.getTime()) ? err(misused("--from must be a date, such as 2026-05-03.")) : ok(from);
 };
-
-const LIMIT_MAX = 1000;
-
-/** The option of commands that list something in pages. */
-export const LIMIT: Readonly<Record<"limit", Option>> = {
-  limit: { type: "string", default: "50", about: `at most so many, up to ${LIMIT_MAX}` },
-};
-
-export const limitOf = (values: Values): Result<number, CommandError> => {
-  const limit = Number(optionalText(values, "limit"));
-  return Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX
-    ? ok(limit)
-    : err(misused(`--limit must be an integer from 1 to ${LIMIT_MAX}.`));
-};
-
-/** The last line of a page that is not the last one. */
-export const nextLine = (next: string | number | undefined): string[] =>
-  next === undefined ? [] : [`older ones: add --before ${next}`];
-
-/** The error if an option breaks a rule; options have the names of their fields, with hyphens. */
-export const invalidOption = ({ field, rule }: InvalidRequest): CommandError =>
-  misused(`--${field.replaceAll("_", "-")} ${rulePredicate(rule)}`);
-
-/** The error if there is no such thing, or if an option breaks a rule. */
-export const notFoundOrInvalid = (error: NotFound | InvalidRequest): CommandError =>
-  error.kind === "not_found" ? error : invalidOption(error);
-
-/** The error if the password breaks a rule. It does not contain the password. */
-export const invalidPassword = ({ rule }: InvalidRequest): CommandError =>
-  misused(`The password ${rulePredicate(rule)}`);

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { err, ok, type Result } from "neverthrow";
 import { type Password, parsePassword } from "../../../domain/accounts/password.js";
 import { type CommandError, misused } from "../../command-error.js";
-import { invalidPassword } from "./command.js";
+import { invalidPassword } from "./invalid-option.js";
 
 /** Reads a new password from standard input; from a terminal twice. */
 export const readPassword = async (question: string): Promise<Result<Password, CommandError>> => {

@@ -5,7 +5,8 @@ import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, invalidOption, optionalText, text, type Values } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
+import { invalidOption } from "../common/invalid-option.js";
 
 const OPTIONS = {
   ...ACCOUNT,

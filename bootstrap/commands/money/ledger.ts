@@ -6,7 +6,8 @@ import { type LedgerCursor, parseLedgerCursor } from "../../../domain/credits/le
 import type { AccountId } from "../../../domain/ids.js";
 import { misused, notFound } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, LIMIT, limitOf, nextLine, type Output, optionalText, text } from "../common/command.js";
+import { ACCOUNT, type Command, type Output, optionalText, text } from "../common/command.js";
+import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",

@@ -5,17 +5,9 @@ import { type Order, type OrderId, parseOrderCredits } from "../../../domain/cre
 import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
-import {
-  ACCOUNT,
-  type Command,
-  fromOf,
-  invalidOption,
-  LIMIT,
-  limitOf,
-  nextLine,
-  optionalText,
-  text,
-} from "../common/command.js";
+import { ACCOUNT, type Command, fromOf, optionalText, text } from "../common/command.js";
+import { invalidOption } from "../common/invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
 export const orderCreate: Command = {
   words: "order create",
