@@ -3,49 +3,49 @@ import { err, ok, type Result, safeTry } from "neverthrow";
 import type { Email } from "../domain/accounts/account.js";
 import { type Environment, environmentSchema } from "./environment.js";
 import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
-import { distance } from "./settings/setting-sentence.js";
+import { editDistance } from "./settings/setting-sentence.js";
 import { readSettings, type Settings } from "./settings.js";
-import type { Value } from "./variables.js";
+import type { SuccessOf } from "./variables.js";
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
 const SECRET =
   /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|C2PA_KEY|HTTP_PROVIDER_TOKEN|AWS_\w+|\w+_API_KEY)$/;
 
-/** Variables with URLs, which may contain a password although they need none. */
+/** URL variables: user, password and query are not shown. */
 const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
 
 /**
- * The text of a variable for messages and logs: nothing of a secret, and a URL without user, password and query. Of an
- * invalid URL it may hide more, never less.
+ * Redacts a value for messages and logs: secrets entirely, and user, password and query of URLs. Hides more of an
+ * invalid URL.
  */
-const shown = (name: string, text: string): string => {
+const redacted = (name: string, text: string): string => {
   if (SECRET.test(name)) return NOT_SHOWN;
   if (!URLS.test(name)) return text;
   const [, scheme = "", rest = ""] = /^([a-z]+:\/\/)?(.*)$/is.exec(text) ?? [];
-  // Either a query with an @, or a password with a question mark that should have been escaped.
+  // `?…@` is ambiguous: a query with `@`, or an unescaped password. Hides everything.
   if (/\?.*@/s.test(rest)) return scheme + NOT_SHOWN;
   return scheme + rest.replace(/^.*@/s, `${NOT_SHOWN}@`).replace(/\?.*/s, `?${NOT_SHOWN}`);
 };
 const NOT_SHOWN = "(not shown)";
 
-/** The variables of the service that are set, for the log, without secrets. All others have their defaults. */
+/** The variables of the service that are set, redacted for the log. All others have their defaults. */
 export const shownEnvironment = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.keys(environmentSchema.shape).flatMap((name) => {
       const text = environment[name];
-      return text === undefined || text === "" ? [] : [[name, shown(name, text)]];
+      return text === undefined || text === "" ? [] : [[name, redacted(name, text)]];
     }),
   );
 
-/** A typo changes so many characters at most; shorter names are near to too many others. */
+/** Maximum edit distance of a typo. Shorter names are not compared, because too many are similar. */
 const TYPO_CHARACTERS_MAX = 2;
 const NAME_CHARACTERS_MIN = 6;
 
-/** The variable of the service that was probably meant by a name that is not one, such as SMTP_URL by SMTP_URI. */
+/** The variable that an unknown name probably means: `SMTP_URL` for `SMTP_URI`. `undefined` for a known name. */
 export const nearestVariable = (name: string): string | undefined => {
   const known = Object.keys(environmentSchema.shape);
   if (known.includes(name) || name.length < NAME_CHARACTERS_MIN) return undefined;
-  return known.find((one) => one.length >= NAME_CHARACTERS_MIN && distance(name, one) <= TYPO_CHARACTERS_MAX);
+  return known.find((one) => one.length >= NAME_CHARACTERS_MIN && editDistance(name, one) <= TYPO_CHARACTERS_MAX);
 };
 
 /** Variables that work only together. */
@@ -59,10 +59,9 @@ const PAIRS = [
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> =>
   safeTry(function* () {
     const data = yield* parseEnvironment(environment);
-    yield* requireWhole(data);
+    yield* requirePairs(data);
     const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-    const stored: Result<StorageConfig, string> = storageOf(data, publicUrl);
-    const storage = yield* stored;
+    const storage = yield* storageOf(data, publicUrl) as Result<StorageConfig, string>;
     const provider = yield* providerOf(data);
     const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
       hasRealProvider: provider.kind !== "local",
@@ -72,11 +71,11 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     return ok(configOf(data, publicUrl, storage, provider, settings));
   });
 
-/** Both of a pair, or neither. */
-const whole = <Pair extends Readonly<Record<string, string | undefined>>>(pair: Pair) =>
+/** Returns the pair, or `undefined` if one value is unset. */
+const completePair = <Pair extends Readonly<Record<string, string | undefined>>>(pair: Pair) =>
   Object.values(pair).includes(undefined) ? undefined : (pair as { readonly [Name in keyof Pair]: string });
 
-/** What is absent has the default of its variable (environment.ts). */
+/** An `undefined` member means the default that environment.ts documents for its variable. */
 const configOf = (
   data: Environment,
   /** Without a trailing slash. */
@@ -104,13 +103,13 @@ const configOf = (
   webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
   heroPanoramas: data.HERO_PANORAMAS,
   legalPagesFolder: data.LEGAL_PAGES_DIR,
-  c2pa: whole({ certificate: data.C2PA_CERTIFICATE, key: data.C2PA_KEY }),
+  c2pa: completePair({ certificate: data.C2PA_CERTIFICATE, key: data.C2PA_KEY }),
   referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
-  stripe: whole({ secretKey: data.STRIPE_SECRET_KEY, webhookSecret: data.STRIPE_WEBHOOK_SECRET }),
+  stripe: completePair({ secretKey: data.STRIPE_SECRET_KEY, webhookSecret: data.STRIPE_WEBHOOK_SECRET }),
   operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
-  mail: whole({ url: data.SMTP_URL, from: data.MAIL_FROM }),
+  mail: completePair({ url: data.SMTP_URL, from: data.MAIL_FROM }),
   otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
-  // Any other environment counts as production: a misspelled name must not open an account with a known address.
+  // Only `development` or no NODE_ENV turns the demo account on, so that a misspelled `production` does not.
   demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
   logLevel: data.LOG_LEVEL,
 });
@@ -125,19 +124,20 @@ const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, s
   if (parsed.success) return ok(parsed.data);
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0]);
-  const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
+  const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(redacted(name, set[name] ?? ""));
   return err(
     `Bad configuration: ${name}=${value}: ${issue?.message}. See bootstrap/CONFIGURATION.md for the allowed values.`,
   );
 };
 
-/** Refuses half of what belongs together. */
-const requireWhole = (data: Environment): Result<void, string> => {
-  const half = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
-  return half === undefined ? ok(undefined) : err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
+/** Rejects a pair of variables of which only one is set. */
+const requirePairs = (data: Environment): Result<void, string> => {
+  const incomplete = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
+  if (incomplete === undefined) return ok(undefined);
+  return err(`Bad configuration: set both ${incomplete.join(" and ")}, or neither.`);
 };
 
-/** Where objects are: in files of the data directory, which the service serves, or in a bucket. */
+/** Configuration of the object storage: files in DATA_DIR, served by this service, or a bucket. */
 const storageOf = (data: Environment, publicUrl: string) => {
   if (data.STORAGE === "s3") return s3Of(data);
   if (data.STORAGE === "gcs") {
@@ -154,13 +154,13 @@ const storageOf = (data: Environment, publicUrl: string) => {
   return ok({
     kind: "filesystem" as const,
     assetUrl,
-    /** Always https. */
+    /** Base URL of reference images, always https: ASSET_URL or the TLS listener. */
     referenceUrl: assetsAreHttps ? assetUrl : `https://${new URL(publicUrl).hostname}:${data.TLS_PORT}/assets`,
     tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
 };
 
-/** The AWS client finds the credentials. */
+/** Configuration of S3. The AWS client reads the credentials from its own variables. */
 const s3Of = (data: Environment) => {
   const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_PUBLIC_URL: publicUrl } = data;
   const needs = (what: string) => err(`Bad configuration: STORAGE=s3 needs ${what}.`);
@@ -194,7 +194,7 @@ const s3Of = (data: Environment) => {
   });
 };
 
-type StorageConfig = Value<ReturnType<typeof storageOf>>;
+type StorageConfig = SuccessOf<ReturnType<typeof storageOf>>;
 
 /** Objects are in a bucket of Google Cloud Storage. */
 export type GcsConfig = Extract<StorageConfig, { kind: "gcs" }>;
@@ -203,7 +203,7 @@ export type S3Config = Extract<StorageConfig, { kind: "s3" }>;
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
-/** Whether other machines reach the service, and none of those is named as a proxy. */
+/** True if other machines can reach the service, and no proxy is named. */
 export const isReachedDirectly = ({ host, trustedProxies }: Pick<Config, "host" | "trustedProxies">): boolean =>
   !LOOPBACK.test(host) && trustedProxies.every(([network]) => network.range() === "loopback");
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { environmentSchema } from "./environment.js";
 import { settingsSchema } from "./settings/settings-schema.js";
 
-/** What is read of a JSON schema. */
+/** The members of a JSON schema that are used here. */
 type Property = {
   readonly type?: string;
   readonly format?: string;
@@ -19,14 +19,14 @@ type Property = {
 
 const BEGINNING = `# Configuration
 
-Made from the schemas of the variables (\`environment.ts\`) and of the settings file (\`settings/settings-schema.ts\`).
-After a change of one, \`npx vitest run test/bootstrap/reference-documents.test.ts -u\` writes it again.
+Generated from \`environment.ts\` and \`settings/settings-schema.ts\`. After a change, run
+\`npx vitest run test/bootstrap/reference-documents.test.ts -u\`.
 
 ## Environment variables
 
-The service reads them when it starts. An invalid value stops the start with one line that names the variable. An empty
-variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and \`panorama mcp\` read those
-that [their help](commands/COMMANDS.md#generate) names.
+The service reads them when it starts. It does not start with an invalid value; one line names the variable. An empty
+variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and \`panorama mcp\` read only the
+variables in [their help](commands/COMMANDS.md#generate).
 
 | variable | type | default | meaning |
 |---|---|---|---|
@@ -34,10 +34,10 @@ that [their help](commands/COMMANDS.md#generate) names.
 
 const SETTINGS = `## The settings file
 
-\`PANORAMA_SETTINGS\` names a JSON file, read once at the start. What it leaves out keeps its default. A mistake stops
-the start with one line that names file, setting, value and what is allowed. \`panorama settings show\` prints what is in
-effect; \`panorama settings show --schema > panorama-settings.schema.json\` makes the schema with which editors complete
-and check the file.
+\`PANORAMA_SETTINGS\` names a JSON file, read once at startup. Omitted settings keep their defaults. The service does not
+start with an invalid setting; one line names file, setting, value and allowed values. \`panorama settings show\` prints
+the settings in effect. \`panorama settings show --schema > panorama-settings.schema.json\` writes the schema, with which
+editors complete and check the file.
 
 | setting | type | default | meaning |
 |---|---|---|---|
@@ -55,13 +55,13 @@ export const configurationDocument = (): string => {
 const variableRows = (): readonly string[] => {
   const { properties } = z.toJSONSchema(environmentSchema, { io: "input", unrepresentable: "any" });
   return Object.entries(environmentSchema.shape).map(([name, schema]) => {
-    // A default of the schema is a constant, one of `meta` a text.
+    // Schema defaults are constants, `meta` defaults are texts.
     const constant = "defaultValue" in schema.def ? code(String(schema.def.defaultValue)) : "unset";
     return rowOf(name, properties?.[name] as Property, schema.meta()?.default ?? constant);
   });
 };
 
-/** An object with a meaning, and the settings in it. */
+/** Rows of an object: its own, if it is described, and those of its settings. */
 const settingRows = (name: string, property: Property): readonly string[] => {
   const { properties, items } = property;
   if (items !== undefined) return settingRows(`${name}[]`, items);
@@ -74,8 +74,8 @@ const settingRows = (name: string, property: Property): readonly string[] => {
   return property.description === undefined || name === "" ? inner : [rowOf(name, property, ""), ...inner];
 };
 
-const rowOf = (name: string, property: Property, initial: unknown): string => {
-  const cells = [code(name), typeOf(property), initial, property.description ?? ""];
+const rowOf = (name: string, property: Property, defaultText: unknown): string => {
+  const cells = [code(name), typeOf(property), defaultText, property.description ?? ""];
   return `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |\n`;
 };
 

@@ -37,26 +37,25 @@ const trustedProxies = z.string().transform((list, context) => {
 });
 
 /**
- * Every environment variable that the service reads: its type, its default and what it means, of which
- * CONFIGURATION.md is made (configuration-document.ts). `default` in `meta` says what holds without the variable where
- * no constant does.
+ * All environment variables of the service. CONFIGURATION.md is generated from this schema (configuration-document.ts).
+ * `default` in `meta`: text for a default that is no constant.
  */
 export const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1").describe("the address at which the service listens"),
   PORT: port.default(8080).describe("the port at which the service listens"),
   HTTP_SERVER: z.enum(["native", "node"]).optional().meta({
-    default: "`native`, or `node` where that cannot be loaded",
+    default: "`native` if it can be loaded, otherwise `node`",
     description:
-      "`native`: uWebSockets, the faster one; the service does not start if it cannot be loaded. `node`: `node:http`",
+      "`native`: uWebSockets (faster). If you set `native` and it cannot be loaded, the service does not start. `node`: `node:http`",
   }),
   PUBLIC_URL: origin.optional().meta({
     default: "`http://localhost:$PORT`",
-    description: "origin of viewer links. With https, providers also send webhooks there",
+    description: "public origin of this service, used in links. If it is https, providers send webhooks to it",
   }),
   ASSET_URL: origin.optional().meta({
     default: "`$PUBLIC_URL/assets`",
     description:
-      "where finished images are served, for instance a CDN in front of the service. Reference images use it too if it is https, otherwise the TLS listener",
+      "where finished images are served, for instance a CDN in front of the service. Reference images are served there too if it is https, otherwise by the TLS listener",
   }),
   TLS_PORT: port
     .default(8443)
@@ -66,10 +65,10 @@ export const environmentSchema = z.object({
   TRUSTED_PROXIES: trustedProxies
     .prefault("127.0.0.0/8,::1")
     .describe(
-      "addresses or networks of reverse proxies, separated by commas. Only their `X-Forwarded-For` counts; without it, a proxy is taken for the client, and all users share one limit for logins and one for pages and forms. The list replaces the default",
+      "addresses or networks of reverse proxies, separated by commas. `X-Forwarded-For` is trusted only from these. If your proxy is missing here, all users behind it share one rate limit. The list replaces the default",
     ),
   PANORAMA_SETTINGS: z.string().optional().meta({
-    default: "none: as in the specification",
+    default: "none: the specification's values",
     description: "a JSON file with prices, packs, limits and who may sign up: the settings file",
   }),
   DATA_DIR: z.string().min(1).default("./data").describe("the SQLite file, stored images, temporary files"),
@@ -92,7 +91,7 @@ export const environmentSchema = z.object({
     .enum(["filesystem", "gcs", "s3"])
     .default("filesystem")
     .describe(
-      "`gcs` stores images in a Google Cloud Storage bucket, `s3` in a bucket of an S3-compatible service. Then the service serves no images itself and opens no TLS listener",
+      "`gcs` stores images in a Google Cloud Storage bucket, `s3` in a bucket of an S3-compatible service. With a bucket, the service serves no images and opens no TLS listener",
     ),
   GCS_BUCKET: z
     .string()
@@ -101,7 +100,7 @@ export const environmentSchema = z.object({
     .meta({
       default: "required for `gcs`",
       description:
-        "name of the bucket. Credentials are found as Google's clients find them (`GOOGLE_APPLICATION_CREDENTIALS`, workload identity)",
+        "name of the bucket. Credentials: Application Default Credentials (`GOOGLE_APPLICATION_CREDENTIALS`, workload identity)",
     }),
   GCS_PUBLIC_URL: httpsOrigin.optional().meta({
     default: "the bucket's own URL",
@@ -131,25 +130,25 @@ export const environmentSchema = z.object({
   S3_PATH_STYLE: z.stringbool().optional().meta({
     type: "boolean",
     default: "`false` for AWS, `true` with `S3_ENDPOINT`",
-    description: "`true`: the path of a request names the bucket. `false`: its host name does",
+    description: "`true`: bucket name in the URL path. `false`: in the host name",
   }),
   S3_PUBLIC_URL: httpsOrigin.optional().meta({
     default: "the bucket's own URL at AWS; required with `S3_ENDPOINT`",
     description: "https URL below which clients read objects: the CDN, or the bucket",
   }),
   AWS_ACCESS_KEY_ID: z.string().optional().meta({
-    default: "found as AWS's clients find them: `~/.aws`, SSO, web identity (EKS), or the role of the machine",
+    default: "the AWS default credential chain: `~/.aws`, SSO, web identity (EKS), or the role of the machine",
     description: "the access key for `s3`",
   }),
   AWS_SECRET_ACCESS_KEY: z.string().optional().describe("the secret of `AWS_ACCESS_KEY_ID`"),
   AWS_SESSION_TOKEN: z.string().optional().describe("the session token, which only temporary credentials have"),
   SUBMIT_TIMEOUT_MS: milliseconds(100)
     .default(REMOTE_DEFAULTS.submitTimeoutMilliseconds)
-    .describe("timeout of one call that starts a generation. Each provider that is asked has the whole time"),
+    .describe("timeout of one call that starts a generation, per provider of the list"),
   GENERATION_DEADLINE_MS: milliseconds(1000)
     .default(DEFAULTS.generationDeadlineMilliseconds)
     .describe(
-      "maximum time of one generation, and before it of the wait in the queue. After it the task is failed and refunded",
+      "maximum time in the queue, and again maximum time of the generation. A task over either limit is failed and refunded",
     ),
   QUEUE_MAX: z.coerce
     .number()
@@ -162,31 +161,31 @@ export const environmentSchema = z.object({
   SEAM_MAX: z.coerce.number().min(0).max(255).optional().meta({
     default: "no limit",
     description:
-      "generated pictures with a larger seam between their right and left edge are unusable, and refunded, as in the metric `panorama_seam_levels`. Seams above 3 are visible; smaller limits than 10 refuse many pictures that can be blended well. The same as `results.seamMax` of the settings file",
+      "maximum seam between the right and left edge, in the unit of the metric `panorama_seam_levels`. Pictures above it are refunded. Seams above 3 are visible; limits below 10 reject many pictures that can be blended well. The same as `results.seamMax` of the settings file",
   }),
   LEASE_MS: milliseconds(1000)
     .default(DEFAULTS.leaseMilliseconds)
     .describe(
-      "how long one instance has the exclusive right to work on a task in the background; three times as long for checking and storing an image. If the instance is killed, another one takes over after this time",
+      "duration of a task lease (three times as long for checking and storing an image). After it, another instance takes over the tasks of a killed one",
     ),
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]).meta({
     default: "only https and public addresses",
     description:
-      "origins to which webhooks, to endpoints and to a `webhook_url`, may be sent although they use http or have a private address, separated by commas, such as `http://10.0.0.5:9000`",
+      "origins that may receive webhooks over http or at a private address, separated by commas, such as `http://10.0.0.5:9000`",
   }),
   HERO_PANORAMAS: slugs.default([]).meta({
     default: "a bundled picture",
     description:
-      "the picture of the landing page: slugs of public panoramas (the 16 characters after `/p/` in their links), separated by commas. Each hour another one is shown. One that is deleted or no longer public is passed over. Those in 2k look best: 1k is coarse, 4k takes long to load",
+      "slugs of public panoramas for the landing page (the 16 characters after `/p/` in their links), separated by commas. One per hour is shown; deleted and private ones are skipped. Use 2k: 1k is coarse, 4k takes long to load",
   }),
   LEGAL_PAGES_DIR: z.string().min(1).optional().meta({
     default: "no such pages",
     description: "a folder with the files `terms.md`, `privacy.md` and `contact.md`, or some of them",
   }),
   C2PA_CERTIFICATE: z.string().optional().meta({
-    default: "one of this installation, made at the first start in the database",
+    default: "generated for this installation at the first start, stored in the database",
     description:
-      "the certificate with which the marks in pictures are signed, with its chain, the leaf first: a PEM text or a file. A certificate for TLS is refused: it must be one for signatures (extended key usage `emailProtection` or `documentSigning`). Verifiers show an unknown signer unless its issuer is on their list",
+      'certificate chain that signs the C2PA marks, leaf first: a PEM text or a file. Must allow `emailProtection` or `documentSigning` (extended key usage); TLS certificates are rejected. A verifier shows "unknown signer" if it does not trust the issuer',
   }),
   C2PA_KEY: z
     .string()
@@ -198,9 +197,9 @@ export const environmentSchema = z.object({
     .min(1)
     .max(8760)
     .default(DEFAULTS.referenceRetentionHours)
-    .describe("how long an uploaded reference image is kept that no task uses"),
+    .describe("hours until an unused uploaded reference image is deleted"),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional().meta({
-    default: "the operator takes the money and runs `panorama order pay`",
+    default: "no Stripe: the operator collects payments and runs `panorama order pay`",
     description: "the secret key of Stripe: orders on the account page are paid through Stripe Checkout",
   }),
   STRIPE_WEBHOOK_SECRET: z
@@ -214,9 +213,9 @@ export const environmentSchema = z.object({
     .url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" })
     .optional()
     .meta({
-      default: "links for passwords go to the log",
+      default: "no e-mails: password links are written to the log",
       description:
-        "the mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://…:587`, which encrypts if the server offers it; with `?requireTLS=true` only then. Special characters in user and password are percent-encoded",
+        "the mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://…:587` with STARTTLS if the server offers it; `?requireTLS=true` makes it mandatory. Special characters in user and password are percent-encoded",
     }),
   MAIL_FROM: z
     .string()
@@ -239,7 +238,7 @@ export const environmentSchema = z.object({
   NODE_ENV: z
     .string()
     .optional()
-    .describe("everything but `development` turns the demo account off, a misspelled `production` too"),
+    .describe("decides the default of `DEMO`: a demo account only if this is unset or exactly `development`"),
   DEMO: z.stringbool().optional().meta({
     type: "boolean",
     default: "`true` if `NODE_ENV` is unset or `development`",
@@ -248,7 +247,7 @@ export const environmentSchema = z.object({
   LOG_LEVEL: z
     .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
-    .describe("what is written to the log"),
+    .describe("lowest level of messages in the log"),
 });
 
 export type Environment = z.infer<typeof environmentSchema>;

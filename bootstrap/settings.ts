@@ -6,11 +6,11 @@ import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../domain/
 import { identityOf } from "./settings/identity-of.js";
 import { sentenceOf } from "./settings/setting-sentence.js";
 import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js";
-import type { Value } from "./variables.js";
+import type { SuccessOf } from "./variables.js";
 
 /**
- * The welcome credits depend on whether panoramas cost the operator money, and whether addresses are confirmed.
- * `seamMax`: the variable `SEAM_MAX`, which is older than the file.
+ * Environment values that the settings depend on. `hasRealProvider`: panoramas cost the operator money. `sendsMail`:
+ * e-mail addresses are confirmed. `seamMax`: from SEAM_MAX, instead of `results.seamMax`.
  */
 export type SettingsContext = {
   readonly hasRealProvider: boolean;
@@ -18,7 +18,7 @@ export type SettingsContext = {
   readonly seamMax?: number | undefined;
 };
 
-/** With the local provider, which costs nothing: enough for three small panoramas. */
+/** Welcome credits with the local provider: pays for three panoramas in 1k at the default price. */
 const LOCAL_WELCOME_CREDITS = 12;
 
 const MIB = 1024 * 1024;
@@ -43,7 +43,7 @@ export const readSettings = (file: string | undefined, context: SettingsContext)
     .andThen((content) => parseSettings(content, context).mapErr(wrong));
 };
 
-/** The error names the setting, its value and what is allowed. */
+/** Parses the content of the file. The error names the setting, its value and the allowed values. */
 export const parseSettings = (content: unknown, context: SettingsContext): Result<Settings, string> => {
   const parsed = settingsSchema.safeParse(content, { reportInput: true });
   if (!parsed.success) return err(sentenceOf(parsed.error.issues[0], content, settingsSchema));
@@ -79,8 +79,8 @@ const settingsOf = (
     return err(`results.seamMax is ${results.seamMax}: must be omitted, because the variable SEAM_MAX is set`);
   }
   const packs = creditPacks && packsOf(creditPacks);
-  const shownAs = identityOf(identity);
-  if (shownAs.isErr()) return err(shownAs.error);
+  const checkedIdentity = identityOf(identity);
+  if (checkedIdentity.isErr()) return err(checkedIdentity.error);
   return ok({
     policy: panoramaPolicy({
       prices: {
@@ -95,7 +95,7 @@ const settingsOf = (
       packs,
       suspendOnDispute,
     }),
-    identity: shownAs.value,
+    identity: checkedIdentity.value,
     signUp,
     gallery,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
@@ -106,10 +106,10 @@ const settingsOf = (
   });
 };
 
-/** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
-export type Settings = Readonly<Value<ReturnType<typeof settingsOf>>>;
+/** Business settings of an installation, from the file that `PANORAMA_SETTINGS` names. */
+export type Settings = Readonly<SuccessOf<ReturnType<typeof settingsOf>>>;
 
-/** Smallest first, as the account page shows them. */
+/** Credit packs, smallest first. */
 const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPacks => {
   const [first, ...others] = packs
     .map((pack): CreditPack => ({ credits: credits(pack.credits), priceCents: Math.round(pack.price * 100), currency }))
@@ -124,12 +124,12 @@ const uploadLimitsOf = ({
   totalMebibytes: total,
   requestMebibytes: request,
 }: NonNullable<NonNullable<SettingsFile["limits"]>["uploads"]>): Result<PanoramaPolicy["uploads"], string> => {
-  const { uploads: usual } = PANORAMA_POLICY;
+  const { uploads: defaults } = PANORAMA_POLICY;
   const limits = {
-    filesMax: files ?? usual.filesMax,
-    fileBytesMax: file === undefined ? usual.fileBytesMax : file * MIB,
-    totalBytesMax: total === undefined ? usual.totalBytesMax : total * MIB,
-    requestBytesMax: request === undefined ? usual.requestBytesMax : request * MIB,
+    filesMax: files ?? defaults.filesMax,
+    fileBytesMax: file === undefined ? defaults.fileBytesMax : file * MIB,
+    totalBytesMax: total === undefined ? defaults.totalBytesMax : total * MIB,
+    requestBytesMax: request === undefined ? defaults.requestBytesMax : request * MIB,
   };
   if (limits.fileBytesMax > limits.totalBytesMax) {
     return err(

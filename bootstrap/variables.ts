@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import * as z from "zod";
 
-/** The types of values that several groups of environment variables have. */
+/** Schemas shared by environment variables. */
 
 export const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
 
@@ -11,8 +11,8 @@ export const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.rep
 /** Secrets are sent in HTTP headers, which allow visible ASCII only. */
 export const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
-/** A server of the operator's own: its URL is shown in messages, so a password belongs elsewhere. */
+/** URL of an operator's server, without credentials: messages show it. */
 export const ownServer = origin.refine((url) => new URL(url).username === "", "must not have a user name or password");
 
-/** The value of a result, such as of what a function returns whose type is nowhere written down. */
-export type Value<Returned> = Returned extends Result<infer Valid, unknown> ? Valid : never;
+/** Success type of a Result. */
+export type SuccessOf<Returned> = Returned extends Result<infer Valid, unknown> ? Valid : never;

@@ -11,9 +11,9 @@ import { needsComfyKey, REMOTE_DEFAULTS } from "../../adapters/provider/remote/r
 import type { ProviderLimits } from "../../adapters/provider/remote/settings.js";
 import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
 import { WORLDLABS_MODELS } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
-import { milliseconds, origin, ownServer, secret, type Value } from "../variables.js";
+import { milliseconds, origin, ownServer, type SuccessOf, secret } from "../variables.js";
 
-/** Remote providers, and whether `PROVIDER` may name a model of theirs, as in `fal:seedream-4.5`. */
+/** Remote providers. `true`: `PROVIDER` may name a model, as in `fal:seedream-4.5`. */
 const REMOTE_PROVIDERS = {
   skybox: false,
   replicate: true,
@@ -30,24 +30,24 @@ const PROVIDERS_ALLOWED =
   "where replicate, fal and worldlabs may name a model, such as fal:seedream-4.5, and comfy and comfyui a bundled workflow";
 
 /** An element of `PROVIDER`. */
-type Named = { readonly kind: RemoteKind; readonly model: string | undefined };
+type ProviderName = { readonly kind: RemoteKind; readonly model: string | undefined };
 
-const namedOf = (text: string): Named | undefined => {
+const parseProviderName = (text: string): ProviderName | undefined => {
   const [, kind = "", model] = /^([a-z]+)(?::(.+))?$/.exec(text) ?? [];
   if (!Object.hasOwn(REMOTE_PROVIDERS, kind)) return undefined;
   const known = kind as RemoteKind;
   return model !== undefined && !REMOTE_PROVIDERS[known] ? undefined : { kind: known, model };
 };
 
-const providerNames = z.string().transform((list, context): "local" | readonly [Named, ...Named[]] => {
+const providerNames = z.string().transform((list, context): "local" | readonly [ProviderName, ...ProviderName[]] => {
   const texts = list.split(",").map((name) => name.trim());
   if (list.trim() === "local") return "local";
-  const [first, ...others] = texts.map(namedOf);
+  const [first, ...others] = texts.map(parseProviderName);
   if (first === undefined || others.includes(undefined) || new Set(texts).size < texts.length) {
     context.addIssue({ code: "custom", message: PROVIDERS_ALLOWED });
     return z.NEVER;
   }
-  return [first, ...(others as Named[])];
+  return [first, ...(others as ProviderName[])];
 });
 
 const ownServers = z
@@ -62,21 +62,21 @@ const replicateModel = z
 const worldlabsModel = z.enum(WORLDLABS_MODELS, `must be one of ${WORLDLABS_MODELS.join(", ")}`);
 const bundledWorkflow = z.enum(BUNDLED_WORKFLOWS, `must be ${BUNDLED_WORKFLOWS.join(" or ")}`);
 
-const INSTEAD = "URL of a proxy or an emulator instead of the provider";
+const BASE_URL_MEANING = "URL of a proxy or an emulator instead of the provider";
 
 /** The variables of the generation providers. */
 export const providerVariables = {
   PROVIDER: providerNames
     .default("local")
     .describe(
-      "who generates: `local`, `skybox`, `replicate`, `fal`, `worldlabs`, `comfy`, `comfyui`, `http`, or several of these separated by commas, some with a model: `fal:seedream-4.5,replicate:owner/name,comfyui:qwen-image-edit,skybox`. PROVIDERS.md says what each can do",
+      "generation providers: `local`, `skybox`, `replicate`, `fal`, `worldlabs`, `comfy`, `comfyui`, `http`, or several of these separated by commas, some with a model: `fal:seedream-4.5,replicate:owner/name,comfyui:qwen-image-edit,skybox`. PROVIDERS.md says what each can do",
     ),
   PROVIDER_POLL_MS: milliseconds(100)
     .optional()
     .meta({
       default: `\`${POLL_MILLISECONDS}\``,
       description:
-        "shortest time between two polls of one generation at a remote provider. Up to half of it is added at random. After the first minute of a generation both are two thirds longer",
+        "minimum milliseconds between two polls of a generation at a remote provider, plus a random 0–50 %. After the first minute of a generation, 5/3 of this",
     }),
   PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional().meta({
     default:
@@ -87,16 +87,16 @@ export const providerVariables = {
     default:
       "`skybox` 1 (Standard plan; Business has 2), `fal` 2 (a new account), `worldlabs` 2 (about the three starts a minute of a new account), `comfy` 1 (other plans have 3 or 5), `comfyui` 1 for each server, `http` 1, `replicate` unlimited; `local` always 32",
     description:
-      "maximum number of generations that a remote provider runs at once, over all instances; with several providers for each of them, with several ComfyUI servers for each server. Further tasks wait in a fair queue",
+      "maximum number of concurrent generations per remote provider (per server for ComfyUI), over all instances. Further tasks wait in a fair queue",
   }),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0)
     .default(1_500)
-    .describe("shortest time that a generation of the `local` provider takes"),
+    .describe("minimum duration of a generation of the `local` provider"),
   SKYBOX_API_KEY: secret.optional().meta({
     default: "required for `skybox`",
     description: "key of a paid plan of Blockade Labs",
   }),
-  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl).describe(INSTEAD),
+  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl).describe(BASE_URL_MEANING),
   SKYBOX_STYLE_ID: z.coerce
     .number()
     .int()
@@ -104,12 +104,12 @@ export const providerVariables = {
     .default(REMOTE_DEFAULTS.skybox.styleId)
     .describe("the style; 67 is photorealistic"),
   REPLICATE_API_KEY: secret.optional().meta({ default: "required for `replicate`", description: "API token" }),
-  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl).describe(INSTEAD),
+  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl).describe(BASE_URL_MEANING),
   REPLICATE_MODEL: replicateModel
     .default(REMOTE_DEFAULTS.replicate.model)
-    .describe("`owner/name` or `owner/name:version`: a model with a width and height of its own, or a FLUX.1 LoRA"),
+    .describe("`owner/name` or `owner/name:version`: a model with `width` and `height` inputs, or a FLUX.1 LoRA"),
   FAL_API_KEY: secret.optional().meta({ default: "required for `fal`", description: "API key" }),
-  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl).describe(INSTEAD),
+  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl).describe(BASE_URL_MEANING),
   FAL_PLATFORM_URL: origin
     .default(REMOTE_DEFAULTS.fal.platformUrl)
     .describe("fal's interface that lists requests and models, for the check at the start and for lost submissions"),
@@ -125,16 +125,15 @@ export const providerVariables = {
   FAL_EDIT_MODEL: z
     .string()
     .optional()
-    .describe(
-      "the id of the endpoint for requests with reference images, if `FAL_MODEL` is the id of the one for text",
-    ),
+    .describe("endpoint id for requests with reference images; only with an endpoint id in `FAL_MODEL`"),
   FAL_QUALITY: z
     .enum(FAL_QUALITIES)
     .optional()
     .meta({ default: "`medium`", description: "the quality, for endpoints that have it" }),
   FAL_REFERENCES: z.enum(FAL_REFERENCES).optional().meta({
     default: "`separate`",
-    description: "`canvas`: a model with a mask gets one panorama with the photos in it, and paints the rest",
+    description:
+      "`canvas`: for models with a mask: sends one panorama with the photos placed in it; the model paints the rest",
   }),
   FAL_LORA_URL: z
     .url({ protocol: /^https$/ })
@@ -144,12 +143,12 @@ export const providerVariables = {
     default: "required for `worldlabs`",
     description: "API key of the World Labs platform",
   }),
-  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl).describe(INSTEAD),
+  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl).describe(BASE_URL_MEANING),
   WORLDLABS_MODEL: worldlabsModel.default(REMOTE_DEFAULTS.worldlabs.model).describe("the model"),
   COMFY_BASE_URL: ownServer
     .default(REMOTE_DEFAULTS.comfy.baseUrl)
     .describe(
-      "Comfy API v2: Comfy Cloud, a deployment (`https://….run.comfy.app`), or a `comfy-api-proxy` of your own, also http or private",
+      "Comfy API v2: Comfy Cloud, a deployment (`https://….run.comfy.app`), or a `comfy-api-proxy` of your own; http and private addresses are allowed",
     ),
   COMFY_API_KEY: secret.optional().meta({
     default: "required for `comfy` at Comfy Cloud and for a deployment",
@@ -158,7 +157,7 @@ export const providerVariables = {
   COMFY_WORKFLOW: z.string().optional().meta({ default: "`qwen-image-edit`", description: "as `COMFYUI_WORKFLOW`" }),
   COMFYUI_BASE_URL: ownServers.optional().meta({
     default: "required for `comfyui`",
-    description: "base URLs of ComfyUI servers, separated by commas, also http or private",
+    description: "base URLs of ComfyUI servers, separated by commas; http and private addresses are allowed",
   }),
   COMFYUI_WORKFLOW: z.string().optional().meta({
     default: "`qwen-image-360`",
@@ -167,7 +166,7 @@ export const providerVariables = {
   }),
   HTTP_PROVIDER_URL: ownServer.optional().meta({
     default: "required for `http`",
-    description: "base URL of a worker of your own, also http or private",
+    description: "base URL of your worker; http and private addresses are allowed",
   }),
   HTTP_PROVIDER_TOKEN: secret.optional().describe("the bearer token of the worker, if it asks for one"),
 };
@@ -191,20 +190,20 @@ export const serversOf = (provider: RemoteProviderConfig): readonly string[] =>
 const variablesSchema = z.object(providerVariables);
 type Variables = z.infer<typeof variablesSchema>;
 
-/** The providers that `PROVIDER` names, with their settings. The error is one line for the operator. */
+/** Configuration of the providers that `PROVIDER` names. The error is one line for the operator. */
 export const providerOf = (data: Variables): Result<LocalProviderConfig | RemoteProvidersConfig, string> => {
   if (data.PROVIDER === "local") return ok({ kind: "local", delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
   const [first, ...others] = data.PROVIDER;
-  const open = (named: Named): Result<RemoteProviderConfig, string> => remoteProviderOf(named, data);
-  return open(first).andThen((opened) =>
-    Result.combine(others.map(open)).map((fallbacks) => ({
+  const configure = (name: ProviderName): Result<RemoteProviderConfig, string> => remoteProviderOf(name, data);
+  return configure(first).andThen((preferred) =>
+    Result.combine(others.map(configure)).map((fallbacks) => ({
       kind: "remote" as const,
-      inOrder: [opened, ...fallbacks] as const,
+      inOrder: [preferred, ...fallbacks] as const,
     })),
   );
 };
 
-const remoteProviderOf = (named: Named, data: Variables) => {
+const remoteProviderOf = (named: ProviderName, data: Variables) => {
   const { kind } = named;
   const needs = (what: string) => err(`Bad configuration: PROVIDER=${shownName(named)} needs ${what}.`);
   const limits: ProviderLimits = {
@@ -219,15 +218,15 @@ const remoteProviderOf = (named: Named, data: Variables) => {
   if (kind === "comfy") {
     const { COMFY_BASE_URL: baseUrl, COMFY_API_KEY: apiKey, COMFY_WORKFLOW: workflow } = data;
     if (apiKey === undefined && needsComfyKey(baseUrl)) return needs("COMFY_API_KEY");
-    const set = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
-    return set.map((workflowSetting) => ({ kind, baseUrl, apiKey, workflowSetting, ...limits }));
+    const chosen = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
+    return chosen.map((workflowSetting) => ({ kind, baseUrl, apiKey, workflowSetting, ...limits }));
   }
   if (kind === "comfyui") {
     const { COMFYUI_BASE_URL: baseUrls, COMFYUI_WORKFLOW: workflow } = data;
     if (baseUrls?.some(isComfyCloud)) return err(COMFY_CLOUD);
     if (baseUrls === undefined) return needs("COMFYUI_BASE_URL");
-    const set = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
-    return set.map((workflowSetting) => ({ kind, baseUrls, workflowSetting, ...limits }));
+    const chosen = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
+    return chosen.map((workflowSetting) => ({ kind, baseUrls, workflowSetting, ...limits }));
   }
   const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
   const apiKey = data[`${prefix}_API_KEY`];
@@ -249,7 +248,7 @@ const remoteProviderOf = (named: Named, data: Variables) => {
 };
 
 /** A provider at one URL, or ComfyUI servers that run the same workflow. URLs have no trailing slash. */
-export type RemoteProviderConfig = Readonly<Value<ReturnType<typeof remoteProviderOf>>>;
+export type RemoteProviderConfig = Readonly<SuccessOf<ReturnType<typeof remoteProviderOf>>>;
 
 const isComfyCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname === "cloud.comfy.org";
 
@@ -257,11 +256,11 @@ const COMFY_CLOUD =
   "Bad configuration: PROVIDER=comfyui is for ComfyUI servers of your own. For Comfy Cloud set PROVIDER=comfy and " +
   "COMFY_API_KEY, and remove COMFYUI_BASE_URL.";
 
-const shownName = ({ kind, model }: Named): string => (model === undefined ? kind : `${kind}:${model}`);
+const shownName = ({ kind, model }: ProviderName): string => (model === undefined ? kind : `${kind}:${model}`);
 
-/** The model in `PROVIDER`, or else that of the provider's own variable. */
-const modelOf = <T>(named: Named, schema: z.ZodType<T>, ofVariable: T): Result<T, string> => {
-  if (named.model === undefined) return ok(ofVariable);
+/** The model in `PROVIDER`, otherwise the model in the provider's own variable. */
+const modelOf = <T>(named: ProviderName, schema: z.ZodType<T>, fromVariable: T): Result<T, string> => {
+  if (named.model === undefined) return ok(fromVariable);
   const parsed = schema.safeParse(named.model);
   return parsed.success
     ? ok(parsed.data)
@@ -269,7 +268,7 @@ const modelOf = <T>(named: Named, schema: z.ZodType<T>, ofVariable: T): Result<T
 };
 
 /** `FAL_EDIT_MODEL` belongs to `FAL_MODEL`, not to a model in `PROVIDER`. */
-const falModelOf = ({ model }: Named, data: Variables): Result<FalModelOptions, string> => {
+const falModelOf = ({ model }: ProviderName, data: Variables): Result<FalModelOptions, string> => {
   const { FAL_MODEL, FAL_EDIT_MODEL, FAL_LORA_URL: loraUrl, FAL_QUALITY: quality, FAL_REFERENCES: references } = data;
   const chosen = model === undefined ? { model: FAL_MODEL, editModel: FAL_EDIT_MODEL } : { model };
   const options: FalModelOptions = { ...chosen, loraUrl, quality, references };

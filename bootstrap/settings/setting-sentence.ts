@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What is wrong with the content of the file: the setting, its value and what is allowed. */
+/** Error text for the file: setting, value and allowed values. */
 export const sentenceOf = (issue: z.core.$ZodIssue | undefined, content: unknown, schema: z.ZodObject): string => {
   if (issue === undefined) throw new Error("Bug: zod refused the settings without an issue");
   const path = issue.path.map(String);
@@ -16,7 +16,7 @@ export const sentenceOf = (issue: z.core.$ZodIssue | undefined, content: unknown
 
 const SHOWN_CHARACTERS_MAX = 60;
 
-/** A value as messages show it. */
+/** JSON of a value, at most 60 characters. */
 export const shown = (value: unknown): string => {
   const text = JSON.stringify(value);
   return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`;
@@ -37,10 +37,10 @@ const withoutWrappers = (schema: unknown): unknown =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? withoutWrappers(schema.unwrap()) : schema;
 
 const nearest = (word: string, known: readonly string[]): string =>
-  known.reduce((best, name) => (distance(word, name) < distance(word, best) ? name : best));
+  known.reduce((best, name) => (editDistance(word, name) < editDistance(word, best) ? name : best));
 
-/** How many characters must be added, removed or replaced (Levenshtein), where upper and lower case are the same. */
-export const distance = (from: string, to: string): number => {
+/** Levenshtein distance, ignoring case. */
+export const editDistance = (from: string, to: string): number => {
   const [a, b] = [from.toLowerCase(), to.toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -44,7 +44,7 @@ const price = z
 const PROMPT_CHARACTERS_MAX = 4000;
 const PROMPT_ERROR = `must be a text of at most ${PROMPT_CHARACTERS_MAX} characters that contains {prompt} once`;
 
-/** `{prompt}` only once, because the room that is left for the customer's prompt is told as a number. */
+/** Exactly one `{prompt}`, because GET /abilities reports the maximum length of the customer's prompt. */
 const providerPrompt = z
   .string({ error: PROMPT_ERROR })
   .refine((text) => [...text].length <= PROMPT_CHARACTERS_MAX && text.split("{prompt}").length === 2, {
@@ -64,10 +64,10 @@ const colour = z.string({ error: COLOUR_ERROR }).regex(/^#[0-9a-fA-F]{6}$/, { er
 
 const pack = object({
   credits: integer(1, 1_000_000).meta({ description: "Credits of one pack." }),
-  price: price.meta({ description: "Its price, with two decimals." }),
+  price: price.meta({ description: "Price of the pack, with at most two decimals." }),
 });
 
-/** Every setting that is not a long text. */
+/** Example for CONFIGURATION.md: all settings except long texts. */
 const EXAMPLE = {
   $schema: "./panorama-settings.schema.json",
   prices: { "1k": 2, "2k": 5, "4k": 12 },
@@ -92,7 +92,7 @@ const EXAMPLE = {
   welcomeCredits: 8,
 };
 
-/** The settings as they are in the file. Omitted ones have their defaults. */
+/** Schema of the settings file. Omitted settings have their defaults. */
 export const settingsSchema = object({
   $schema: z
     .string({ error: "must be the path or URL of a JSON schema" })
@@ -116,7 +116,7 @@ export const settingsSchema = object({
       }),
   })
     .optional()
-    .meta({ description: "What customers can buy. Without it: 100 credits for 9 USD, 500 for 39, and 2000 for 129." }),
+    .meta({ description: "Credit packs for sale. Default: 100 credits for 9 USD, 500 for 39, and 2000 for 129." }),
   limits: object({
     readsPerMinute: integer(1, 6000).optional().meta({
       description: "Reads of one API key in any 60 seconds.",
@@ -126,9 +126,8 @@ export const settingsSchema = object({
       .optional()
       .meta({
         description:
-          "Writes of one API key in any 60 seconds; the orders, new keys, changes of endpoints, creations and cancels of " +
-          "an account on the web pages count together as those of one more key. An account may write 20 times as often " +
-          "over all its keys.",
+          "Writes of one API key in any 60 seconds. Actions on the web pages have one such limit per account. All keys of an " +
+          "account together may write 20 times as often.",
         default: rates.write.limit,
       }),
     activeTasks: integer(1, 1000).optional().meta({
@@ -146,13 +145,13 @@ export const settingsSchema = object({
       totalMebibytes: integer(1, 200)
         .optional()
         .meta({
-          description: "Size of all files of one upload, in MiB; not less than that of one.",
+          description: "Total size of the files of one upload, in MiB. At least `fileMebibytes`.",
           default: uploads.totalBytesMax / MIB,
         }),
       requestMebibytes: integer(1, 250)
         .optional()
         .meta({
-          description: "Size of the whole request, in MiB; more than that of its files.",
+          description: "Size of the request body, in MiB. Larger than `totalMebibytes`.",
           default: uploads.requestBytesMax / MIB,
         }),
     }).optional(),
@@ -162,34 +161,36 @@ export const settingsSchema = object({
   results: object({
     seamMax: number(0, 255)
       .optional()
-      .meta({ description: "As the variable SEAM_MAX: levels, where the seam is worst." }),
+      .meta({ description: "Same as the variable SEAM_MAX: the largest seam, in colour levels." }),
     seamRatioMax: number(1, 1000)
       .optional()
-      .meta({ description: "Difference of the left and the right edge, divided by that of neighbouring columns." }),
+      .meta({ description: "Maximum ratio of the edge difference to that of neighbouring columns." }),
     poleDeviationMax: number(0, 128)
       .optional()
-      .meta({ description: "Standard deviation of the first and the last row, in levels." }),
+      .meta({ description: "Maximum standard deviation of the first and the last row, in levels." }),
   })
     .optional()
-    .meta({ description: "Generated pictures with larger figures are refunded. Without a bound, none is." }),
+    .meta({
+      description: "Maximum values of generated pictures. A picture above one is refunded. Default: no maximum.",
+    }),
   receiptText: z
     .string({ error: "must be a text" })
     .max(4000, "must be a text of at most 4000 characters")
     .optional()
-    .meta({ description: "What receipts say besides the order, such as the seller's name, address and taxes." }),
+    .meta({ description: "Additional text on receipts, such as the seller's name, address and taxes." }),
   paymentText: z
     .string({ error: "must be a text" })
     .max(4000, "must be a text of at most 4000 characters")
     .optional()
-    .meta({ description: "How orders are paid where no payment service is configured, such as a bank account." }),
+    .meta({ description: "Payment instructions without Stripe, such as a bank account." }),
   providerPrompt: providerPrompt.optional().meta({
     description:
-      "What models are told that were not trained on panoramas: {prompt} is the customer's prompt, {references} says " +
-      "what the reference images are and how they lie around the viewer. A model takes so many fewer characters of the " +
-      "customer's prompt. `panorama settings show` prints the default.",
+      "Prompt template for models that were not trained on panoramas. `{prompt}`: the customer's prompt. `{references}`: " +
+      "description of the reference images and their directions. The template counts towards the model's prompt limit. " +
+      "`panorama settings show` prints the default.",
   }),
   suspendOnDispute: z.boolean({ error: "must be true or false" }).optional().meta({
-    description: "Whether an account can create nothing while one of its payments is disputed.",
+    description: "If true, an account with an open dispute cannot create panoramas.",
     default: false,
   }),
   identity: object({
@@ -203,37 +204,30 @@ export const settingsSchema = object({
       }),
     accent: colour.optional().meta({
       description:
-        "Links and buttons on light backgrounds, with a contrast of 4.5 (WCAG 2.2 AA). The colours under the pointer, of " +
-        "text on buttons and behind what is chosen are derived.",
+        "Links and buttons on light backgrounds, with a contrast of 4.5 (WCAG 2.2 AA). Colours for hover, button text and " +
+        "selection are derived from it.",
       default: "#3d50d0",
     }),
     accentOnDark: colour.optional().meta({
-      description: "The same on dark backgrounds; with an accent of yours a lighter tone of it.",
+      description: "Accent on dark backgrounds. Default with your own accent: a lighter tone of it.",
       default: "#aab6ff",
     }),
   })
     .optional()
     .meta({ description: "Name and colours of the pages, and the name in e-mails." }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({
-    description:
-      "Who may open an account: everybody, those with an invitation, or nobody. `panorama account create` always may.",
+    description: "Sign-up: `open` to everybody, `invited` only, or `closed`. `panorama account create` always works.",
     default: "open",
   }),
-  gallery: oneOf(GALLERY_MODES)
-    .optional()
-    .meta({
-      description:
-        "Whether /gallery shows all public panoramas. With off there is no gallery, and whoever has the link of a panorama " +
-        "opens it.",
-      default: "open",
-    }),
-  welcomeCredits: integer(0, 1_000_000)
-    .optional()
-    .meta({
-      description:
-        "The credits with which an account begins that somebody opens by signing up or by an invitation. By default 12 " +
-        "with the provider local, otherwise 0.",
-    }),
+  gallery: oneOf(GALLERY_MODES).optional().meta({
+    description:
+      "`open`: /gallery shows all public panoramas. `off`: no gallery; public panoramas are reachable by link.",
+    default: "open",
+  }),
+  welcomeCredits: integer(0, 1_000_000).optional().meta({
+    description:
+      "Initial credits of an account opened by sign-up or invitation. Default: 12 with the provider local, otherwise 0.",
+  }),
 }).meta({ examples: [EXAMPLE] });
 
 /** What the file contains. */
