@@ -17,8 +17,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT_STATUS, string>> =
   usage: "an unknown command or option, or a value that breaks a rule",
   not_found: "there is no such account, task, order, key, endpoint or delivery",
   unreachable: "the database, or the service of a client command, cannot be reached: try again later",
-  refused:
-    "the data does not allow it, such as a second account for an address, or another process: its port is in use, or a second `serve` on a SQLite folder",
+  refused: "a conflict: the account already exists, the port is in use, or another `serve` uses the SQLite folder",
   configuration:
     "an environment variable is wrong, or there is no database of this version: `DATA_DIR` is mistyped, `panorama migrate` has not run, or a later version has migrated it",
   interrupted: "ended by Ctrl-C",

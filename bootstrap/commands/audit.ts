@@ -9,7 +9,7 @@ import { LIMIT, limitOf, nextLine } from "./common/page.js";
 export const auditList: Command = {
   words: "audit list",
   about:
-    "Lists what operators changed with this command, newest first: when, who, what, and how it ended. What has no outcome was killed. Passwords and keys are not in the log, and of a URL neither user name nor query.",
+    "Lists the operator log, newest first: time, operator, command, outcome. An empty outcome means that the command was killed. The log has no passwords, keys, URL user names or URL queries.",
   usage: "[--limit N] [--before NUMBER]",
   options: { ...LIMIT, before: { type: "string", about: "only actions older than this one" } },
   required: [],

@@ -8,10 +8,10 @@ import { type Command, text } from "./common/command.js";
 export const backup: Command = {
   words: "backup",
   about:
-    "Copies the SQLite database to a new file while the service runs, with --objects to a new folder with all images. For PostgreSQL use pg_dump.",
+    "Copies the SQLite database of a running service to the new file FILE. With --objects: database and images, to the new folder FILE. For PostgreSQL use pg_dump.",
   usage: "FILE [--objects]",
   options: {
-    objects: { type: "boolean", about: "copies the files of STORAGE=filesystem, too; FILE is a folder then" },
+    objects: { type: "boolean", about: "also copy the files of STORAGE=filesystem; FILE is a folder" },
   },
   positional: "file",
   required: ["file"],

@@ -4,16 +4,15 @@ import { optionsOf, synopsisOf } from "./help.js";
 
 const BEGINNING = `# The \`panorama\` command
 
-Made from the texts of the commands in this folder, which \`panorama COMMAND --help\` prints, too. After a change of one,
-\`npx vitest run test/bootstrap/reference-documents.test.ts -u\` writes it again.
+Generated from the command definitions in this folder (the same text as \`panorama COMMAND --help\`). After a change, run
+\`npx vitest run test/bootstrap/reference-documents.test.ts -u\`.
 
 In the repository, run \`npm run -s panorama -- COMMAND\`. A command works beside a running service, on the same data
-directory or database. With \`--json\` every command prints one JSON object. Only \`serve\` and \`migrate\` make a database
-or bring it up to date; every other command refuses where there is none. Passwords and keys are read from standard
-input, never from an option.
+directory or database. With \`--json\` every command prints one JSON object. Only \`serve\` and \`migrate\` create or migrate
+the database. Other commands fail if there is no database. Passwords and keys are read from standard input, never from
+an option.
 
-Commands that change something are written to the log of operators, which \`audit list\` shows: before they begin, and
-when they have ended.
+Commands that change something are recorded in the operator log (\`audit list\`), once at the start and once at the end.
 `;
 
 const EXIT_STATUSES = `## Exit statuses
@@ -38,7 +37,7 @@ export const commandsDocument = (commands: readonly Command[]): string => {
 const sectionOf = (command: Command): string => {
   const options = optionsOf(command).map(([name, about]) => `| \`${name}\` | ${about.replaceAll("|", "\\|")} |\n`);
   const table = options.length === 0 ? "" : `\n| option | meaning |\n|---|---|\n${options.join("")}`;
-  const recorded = command.isRecorded === true ? " The log of operators has it." : "";
+  const recorded = command.isRecorded === true ? " Recorded in the operator log." : "";
   return `## \`${command.words}\`
 
     ${synopsisOf(command)}

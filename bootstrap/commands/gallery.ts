@@ -9,7 +9,7 @@ import { notFoundOrInvalid } from "./common/invalid-option.js";
 
 export const galleryHide: Command = {
   words: "gallery hide",
-  about: "Hides a panorama, or everything public of an account, from everybody but its owner.",
+  about: "Hides a panorama, or all public panoramas of an account. Only the owner still sees them.",
   usage: "SLUG --reason TEXT | --account ID --reason TEXT",
   options: { ...REASON, ...ACCOUNT },
   positional: "slug",
@@ -41,7 +41,7 @@ const hideAccount = async (service: Service, values: Values, account: AccountId)
 
 export const galleryShow: Command = {
   words: "gallery show",
-  about: "Gives a panorama that an operator has hidden the visibility back that its owner chose.",
+  about: "Shows a hidden panorama again, with the visibility chosen by its owner.",
   usage: "SLUG",
   options: {},
   positional: "slug",

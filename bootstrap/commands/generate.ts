@@ -16,15 +16,15 @@ const TIMEOUT_MILLISECONDS = 180_000;
 export const generate: Command = {
   words: "generate",
   about:
-    "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C ends it with the id of the task, which continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY.",
+    "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C stops waiting and prints the task id; the task continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY.",
   usage:
     "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
     image: { type: "string", multiple: true, default: [], about: "reference image, a file or an https URL" },
     resolution: { type: "string", default: "1k", about: "1k, 2k or 4k" },
     visibility: { type: "string", default: "private", about: "private or public" },
-    seed: { type: "string", about: "repeats a picture where the provider takes it" },
-    "max-credits": { type: "string", about: "the most that it may cost" },
+    seed: { type: "string", about: "gives the same picture again, if the provider supports seeds" },
+    "max-credits": { type: "string", about: "maximum cost in credits" },
     out: { type: "string", about: "file for the image" },
     watch: { type: "boolean", default: false, about: "print a line for each change of the task; with --json the task" },
   },

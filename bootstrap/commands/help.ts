@@ -5,7 +5,7 @@ export const synopsisOf = ({ words, usage }: Command): string => `panorama ${wor
 /** The options of a command with their meanings. An ellipsis stands for a value. */
 export const optionsOf = ({ options }: Command): readonly (readonly [name: string, meaning: string])[] =>
   Object.entries(options).map(([name, { type, about, default: initial }]) => {
-    const given = typeof initial === "string" ? `, ${initial} if it is left out` : "";
+    const given = typeof initial === "string" ? `; default: ${initial}` : "";
     return [`--${name}${type === "string" ? " …" : ""}`, `${about}${given}`] as const;
   });
 

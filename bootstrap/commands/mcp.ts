@@ -4,7 +4,7 @@ import type { Command } from "./common/command.js";
 export const mcp: Command = {
   words: "mcp",
   about:
-    "Runs the MCP server on standard input and output. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY. It may upload files from the folders of PANORAMA_UPLOAD_DIRS, by default Pictures/panorama in the home folder, and keeps the idempotency keys of creations whose outcome is not known in PANORAMA_STATE_DIR for 24 hours.",
+    "Runs the MCP server on standard input and output. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY. It may upload files from the folders of PANORAMA_UPLOAD_DIRS, by default Pictures/panorama in the home folder, and stores the idempotency keys of unconfirmed creations in PANORAMA_STATE_DIR for 24 hours.",
   usage: "",
   options: {},
   required: [],

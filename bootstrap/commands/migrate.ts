@@ -4,7 +4,7 @@ import type { Command } from "./common/command.js";
 
 export const migrate: Command = {
   words: "migrate",
-  about: "Makes the database, or brings it up to date with this version. On SQLite, serve does it by itself.",
+  about: "Creates the database, or migrates it to this version. On SQLite, serve does this at startup.",
   usage: "",
   options: {},
   required: [],

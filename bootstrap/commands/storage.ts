@@ -8,7 +8,7 @@ import type { Command } from "./common/command.js";
 export const storageVerify: Command = {
   words: "storage verify",
   about:
-    "Checks that the storage has every object that the database names: images, thumbnails, and uploads that tasks use. Reads none of them. Findings give exit status 1.",
+    "Checks that the storage has every object that the database names: images, thumbnails, and uploads that tasks use. Does not read the objects. Findings give exit status 1.",
   usage: "",
   options: {},
   required: [],

@@ -23,11 +23,11 @@ export const taskList: Command = {
     "--account ID [--key ID] [--state STATE] [--reason REASON] [--from TIME] [--until TIME] [--limit N] [--before ID]",
   options: {
     ...ACCOUNT,
-    key: { type: "string", about: "only those that this key has created" },
-    state: { type: "string", about: `only those in this state: ${TASK_STATES.join(", ")}` },
-    reason: { type: "string", about: "only those that failed for this reason, such as content_refused" },
-    from: { type: "string", about: "only those created at this time of RFC 3339 or later" },
-    until: { type: "string", about: "only those created before this time" },
+    key: { type: "string", about: "only tasks created by this key" },
+    state: { type: "string", about: `only tasks in this state: ${TASK_STATES.join(", ")}` },
+    reason: { type: "string", about: "only tasks that failed for this reason, such as content_refused" },
+    from: { type: "string", about: "only tasks created at this RFC 3339 time or later" },
+    until: { type: "string", about: "only tasks created before this time" },
     ...LIMIT,
     before: { type: "string", about: "only tasks older than this one" },
   },
@@ -73,7 +73,7 @@ const filterOf = (values: Values): Result<OperatorFilter, CommandError> => {
 export const taskShow: Command = {
   words: "task show",
   about:
-    "Shows a task of any account, also a deleted one: each stage and wait, what made it, why it failed, its credits and webhooks. Not its prompt: that is the customer's.",
+    "Shows a task of any account, even if deleted: stages with durations, provider, failure reason, credits, webhooks. The prompt is private and not shown.",
   usage: "--task ID|SLUG",
   options: { task: { type: "string", about: "id of the task, or the slug in the address of its page" } },
   required: ["task"],
@@ -87,8 +87,7 @@ export const taskShow: Command = {
 
 export const taskCancel: Command = {
   words: "task cancel",
-  about:
-    "Cancels and refunds a task that costs nothing yet: in the queue, or if its provider stops it without a charge.",
+  about: "Cancels and refunds a task that is queued, or that its provider can stop without a charge.",
   usage: "--task ID",
   options: TASK,
   required: ["task"],
@@ -118,7 +117,7 @@ export const taskCancel: Command = {
 
 export const taskRetry: Command = {
   words: "task retry",
-  about: "Stores the image of a finished task again whose storage has failed, or every such image.",
+  about: "Retries storing the image of a task with storage status failed. With --all: of every such task.",
   usage: "--task ID | --all",
   options: { ...TASK, all: { type: "boolean", about: "every failed image of all accounts" } },
   required: [],

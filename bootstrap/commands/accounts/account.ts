@@ -23,13 +23,13 @@ const EMAIL = { email: { type: "string", about: "e-mail address of the account" 
 
 export const accountCreate: Command = {
   words: "account create",
-  about: "Opens an account. With --password-stdin its owner can log in to the web pages.",
+  about: "Opens an account. Add --password-stdin to allow logins on the web pages.",
   usage: "--email E [--password-stdin] [--credits N] [--key]",
   options: {
     ...EMAIL,
     "password-stdin": { type: "boolean", about: "read a password of 10 to 200 characters from standard input" },
-    credits: { type: "string", about: "open it with one paid order of so many credits" },
-    key: { type: "boolean", about: "make an API key, which needs --credits" },
+    credits: { type: "string", about: "credits of a first, paid order" },
+    key: { type: "boolean", about: "create an API key; needs --credits" },
   },
   required: ["email"],
   example: "account create --email ann@example.com --credits 100 --key",
@@ -68,7 +68,7 @@ export const accountCreate: Command = {
 export const accountInvite: Command = {
   words: "account invite",
   about:
-    "Makes a link with which somebody opens an account, once within seven days. With SMTP_URL an e-mail is sent, too.",
+    "Creates an invitation link: it opens one account and is valid for seven days. With SMTP_URL, a link is also sent by e-mail.",
   usage: "EMAIL",
   options: {},
   positional: "email",
@@ -106,7 +106,7 @@ export const accountInvite: Command = {
 
 export const accountPasswordLink: Command = {
   words: "account password-link",
-  about: "Makes a link with which the owner of an account sets a new password, once within an hour.",
+  about: "Creates a link to set a new password. It works once and is valid for one hour.",
   usage: "--account ID",
   options: ACCOUNT,
   required: ["account"],
@@ -128,12 +128,12 @@ export const accountPasswordLink: Command = {
 
 export const accountSetLowBalance: Command = {
   words: "account set-low-balance",
-  about: "Sets the balance below which the owner is told, once at each crossing.",
+  about: "Sets the low-balance threshold. The owner gets one notice each time the balance falls below it.",
   usage: "--account ID --credits N | --off",
   options: {
     ...ACCOUNT,
-    credits: { type: "string", about: "the balance" },
-    off: { type: "boolean", about: "remove it" },
+    credits: { type: "string", about: "threshold in credits" },
+    off: { type: "boolean", about: "remove the threshold" },
   },
   required: ["account"],
   example: "account set-low-balance --account acc_… --credits 50",
@@ -241,7 +241,8 @@ const suspend = async (service: Service, id: AccountId, reason: string | undefin
 
 export const accountSuspend: Command = {
   words: "account suspend",
-  about: "Refuses the keys of an account, and creates nothing for it. What it has stays, and running tasks go on.",
+  about:
+    "Suspends an account: its keys are refused and it cannot create panoramas. Running tasks continue, and its panoramas stay.",
   usage: "--account ID --reason TEXT",
   options: { ...ACCOUNT, ...REASON },
   required: ["account", "reason"],
@@ -264,9 +265,9 @@ export const accountResume: Command = {
 export const accountClose: Command = {
   words: "account close",
   about:
-    "Closes an account for good, and deletes everything of the person. Ledger, orders and task ids stay. A balance is taken.",
+    "Closes an account permanently and deletes its personal data. Ledger, orders and task ids stay. The remaining balance is set to 0.",
   usage: "--account ID --confirm EMAIL",
-  options: { ...ACCOUNT, confirm: { type: "string", about: "its e-mail address, against mistakes" } },
+  options: { ...ACCOUNT, confirm: { type: "string", about: "e-mail address of the account, as a confirmation" } },
   required: ["account", "confirm"],
   example: "account close --account acc_… --confirm ann@example.com",
   isRecorded: true,

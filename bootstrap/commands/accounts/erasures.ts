@@ -13,7 +13,7 @@ const PAGE = 500;
 export const accountErasures: Command = {
   words: "account erasures",
   about:
-    "Lists the accounts that were closed. Keep the list with --json beside your backups: a restore brings closed accounts back.",
+    "Lists the accounts that were closed. Save the --json output with each backup: after a restore, panorama account erase-again closes these accounts again.",
   usage: "",
   options: {},
   required: [],
@@ -31,7 +31,8 @@ export const accountErasures: Command = {
 
 export const accountEraseAgain: Command = {
   words: "account erase-again",
-  about: "After a restore, closes the accounts of a list of panorama account erasures again. May be repeated.",
+  about:
+    "Closes the accounts in FILE (output of panorama account erasures --json) again after a restore. Repeating it is safe.",
   usage: "FILE",
   options: {},
   positional: "file",

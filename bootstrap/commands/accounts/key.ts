@@ -19,14 +19,14 @@ import { readSecretLine } from "../common/read-password.js";
 
 export const keyCreate: Command = {
   words: "key create",
-  about: `Makes an API key, and shows it once. The account needs a paid order, and fewer than ${API_KEYS_MAX} keys that are not revoked.`,
+  about: `Creates an API key and prints it once. The account needs a paid order, and fewer than ${API_KEYS_MAX} keys that are not revoked.`,
   usage:
     "--account ID [--name N] [--scopes read,create] [--expires-at TIME] [--credits-per-day N] [--credits-per-month N]",
   options: {
     ...ACCOUNT,
-    name: { type: "string", about: "name that the owner sees; key if it is left out" },
+    name: { type: "string", about: "name shown to the owner; default: key" },
     scopes: { type: "string", about: "read, create or both" },
-    "expires-at": { type: "string", about: "date or time of RFC 3339, in UTC without an offset" },
+    "expires-at": { type: "string", about: "RFC 3339 date or time; without an offset it is UTC" },
     "credits-per-day": { type: "string", about: "budget of a day in UTC" },
     "credits-per-month": { type: "string", about: "budget of a month in UTC" },
   },
@@ -127,7 +127,7 @@ const stateOf = (revokedAt: Date | undefined, expiresAt: Date | undefined, now: 
 
 const KEY = {
   key: { type: "string", about: "id of the key, not the key itself" },
-  "secret-stdin": { type: "boolean", about: "read the key itself from standard input, such as one that has leaked" },
+  "secret-stdin": { type: "boolean", about: "read the secret key from standard input (for a leaked key)" },
 } as const;
 
 /** The key with the given id or secret. */
@@ -148,7 +148,7 @@ const LIMIT_OPTIONS = ["scopes", "expires-at", "credits-per-day", "credits-per-m
 
 export const keyLimits: Command = {
   words: "key limits",
-  about: "Changes the limits that are given, from the next request on, and shows all of them. none removes a limit.",
+  about: "Changes the given limits from the next request on, and prints all limits. The value none removes a limit.",
   usage:
     "--key ID | --secret-stdin [--scopes read,create] [--expires-at TIME] [--credits-per-day N] [--credits-per-month N]",
   options: {

@@ -2,7 +2,7 @@ import { err, ok, type Result, type ResultAsync } from "neverthrow";
 import { type CommandError, misused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 
-/** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is that of an error. */
+/** Output of a command: `json` with `--json`, otherwise `lines`. `failed`: the exit status is an error's. */
 export type Output = {
   readonly json: object;
   readonly lines: readonly string[];
@@ -16,14 +16,14 @@ export type Option = {
   readonly type: "string" | "boolean";
   readonly multiple?: true;
   readonly default?: string | boolean | string[];
-  /** What it does, for the help: a phrase without a full stop. */
+  /** Meaning of the option for the help: a phrase without a full stop. */
   readonly about: string;
 };
 
 export type Command = {
-  /** The words that select it on the command line, such as `account create`. */
+  /** Name on the command line, such as `account create`. */
   readonly words: string;
-  /** What it does, for the help: a sentence. */
+  /** Description for the help: sentences. */
   readonly about: string;
   /** Its options and arguments, as the help shows them. */
   readonly usage: string;
@@ -39,9 +39,9 @@ export type Command = {
   readonly isRecorded?: true;
   /** Creates the SQLite file if it is missing, and migrates it. Other commands refuse: DATA_DIR may be mistyped. */
   readonly createsDatabase?: true;
-  /** Runs instead of `run` if the configuration is wrong, with the sentence that says why. Other commands refuse. */
+  /** Runs instead of `run` if the configuration is wrong. Without it the command fails. */
   readonly runMisconfigured?: (problem: string) => Promise<Result<Output, CommandError>>;
-  /** Resolves to what is printed, or to an error. With `undefined` nothing is printed. */
+  /** Resolves to the output or an error. `undefined` prints nothing. */
   run(
     service: Service,
     values: Values,
@@ -60,7 +60,7 @@ export const optionalText = (values: Values, option: string): string | undefined
 
 /** The options that several commands have. */
 export const ACCOUNT = { account: { type: "string", about: "id of the account" } } as const;
-export const REASON = { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } } as const;
+export const REASON = { reason: { type: "string", about: "shown to the account owner, 1 to 200 characters" } } as const;
 
 /** The beginning of the day of `--from`, in UTC, or the time that it names. `undefined` without the option. */
 export const fromOf = (values: Values): Result<Date | undefined, CommandError> => {

@@ -6,7 +6,7 @@ const LIMIT_MAX = 1000;
 
 /** The option of commands that list something in pages. */
 export const LIMIT: Readonly<Record<"limit", Option>> = {
-  limit: { type: "string", default: "50", about: `at most so many, up to ${LIMIT_MAX}` },
+  limit: { type: "string", default: "50", about: `maximum number of rows, 1 to ${LIMIT_MAX}` },
 };
 
 export const limitOf = (values: Values): Result<number, CommandError> => {

@@ -11,18 +11,18 @@ import { invalidOption } from "../common/invalid-option.js";
 const OPTIONS = {
   ...ACCOUNT,
   credits: { type: "string", about: "1 to 1000000" },
-  reason: { type: "string", about: "1 to 200 characters, which the customer sees" },
+  reason: { type: "string", about: "shown to the account owner, 1 to 200 characters" },
 } as const;
 
 const REFERENCE = {
-  reference: { type: "string", about: "your name of it, such as a ticket: with the same one nothing is given again" },
+  reference: { type: "string", about: "your reference, such as a ticket number. A reference is granted only once" },
 } as const;
 
 const REQUIRED = ["account", "credits", "reason"];
 
 export const creditsGrant: Command = {
   words: "credits grant",
-  about: "Gives credits to an account: each time that it is run, or once for a reference.",
+  about: "Adds credits to an account on every run. With --reference, only on the first run.",
   usage: "--account ID --credits N --reason TEXT [--reference R]",
   options: { ...OPTIONS, ...REFERENCE },
   required: REQUIRED,
@@ -33,7 +33,7 @@ export const creditsGrant: Command = {
 
 export const creditsTake: Command = {
   words: "credits take",
-  about: "Takes credits from an account, at most its balance, each time that it is run.",
+  about: "Removes credits from an account on every run, at most its balance.",
   usage: "--account ID --credits N --reason TEXT",
   options: OPTIONS,
   required: REQUIRED,

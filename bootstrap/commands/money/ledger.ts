@@ -11,7 +11,7 @@ import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",
-  about: "Lists the newest ledger entries of an account, the oldest of them first, and the balance.",
+  about: "Prints the balance and the newest ledger entries of an account, in order of time.",
   usage: "--account ID [--limit N] [--before NUMBER]",
   options: { ...ACCOUNT, ...LIMIT, before: { type: "string", about: "only entries older than this number" } },
   required: ["account"],
@@ -71,7 +71,7 @@ const subjectOf = (entry: LedgerEntry) => {
 export const ledgerVerify: Command = {
   words: "ledger verify",
   about:
-    "Checks the ledger of every account, a part at a time: that the balance is the sum of its entries and not negative, and that every task has the entries that its state requires. Works beside a running service. Findings and unreadable rows give exit status 1.",
+    "Checks every account's ledger: the balance is the sum of its entries and not negative, and every task has the entries of its state. Works beside a running service. Findings and unreadable rows give exit status 1.",
   usage: "",
   options: {},
   required: [],

@@ -11,12 +11,12 @@ import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
 export const orderCreate: Command = {
   words: "order create",
-  about: "Creates an order of credits. They are added when it is paid.",
+  about: "Creates an order for credits. The credits are added when the order is paid.",
   usage: "--account ID --credits N [--paid]",
   options: {
     ...ACCOUNT,
     credits: { type: "string", about: "1 to 1000000" },
-    paid: { type: "boolean", about: "pay it at once" },
+    paid: { type: "boolean", about: "mark the order as paid" },
   },
   required: ["account", "credits"],
   example: "order create --account acc_… --credits 100 --paid",
@@ -35,7 +35,7 @@ export const orderCreate: Command = {
 
 export const orderPay: Command = {
   words: "order pay",
-  about: "Records that an order is paid, and adds its credits once, however often it is run.",
+  about: "Marks an order as paid and adds its credits. Repeating it adds nothing.",
   usage: "--order ID",
   options: { order: { type: "string", about: "id of the order" } },
   required: ["order"],
@@ -55,12 +55,13 @@ const orderOutput = (id: OrderId, status: Order["state"]) => ({
 
 export const orderRefund: Command = {
   words: "order refund",
-  about: "Takes back credits of a paid order whose money you return yourself; what was spent already becomes a debt.",
+  about:
+    "Removes credits of a paid order that you refund outside Stripe. Credits that are already spent become a debt.",
   usage: "--order ID [--credits N] --reason TEXT",
   options: {
     order: { type: "string", about: "id of the order" },
-    credits: { type: "string", about: "how many, default: all that are left" },
-    reason: { type: "string", about: "1 to 200 characters, which the customer sees" },
+    credits: { type: "string", about: "number of credits; default: all that are left" },
+    reason: { type: "string", about: "shown to the account owner, 1 to 200 characters" },
   },
   required: ["order", "reason"],
   example: 'order refund --order ord_… --reason "Returned by bank transfer"',
@@ -100,12 +101,12 @@ export const orderRefund: Command = {
 
 export const orderList: Command = {
   words: "order list",
-  about: "Lists the newest orders, the newest first.",
+  about: "Lists orders, newest first.",
   usage: "[--pending] [--account ID] [--from DATE] [--limit N] [--before ID]",
   options: {
-    pending: { type: "boolean", about: "only those that are not paid" },
+    pending: { type: "boolean", about: "only unpaid orders" },
     ...ACCOUNT,
-    from: { type: "string", about: "only those of this day in UTC or later, such as 2026-05-03" },
+    from: { type: "string", about: "only orders from this day (UTC) on, such as 2026-05-03" },
     ...LIMIT,
     before: { type: "string", about: "only orders older than this one" },
   },

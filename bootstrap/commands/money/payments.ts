@@ -6,9 +6,11 @@ import { type Command, fromOf } from "../common/command.js";
 
 export const paymentsReconcile: Command = {
   words: "payments reconcile",
-  about: "Compares checkouts, refunds and disputes with Stripe, and applies what is missing; again changes nothing.",
+  about: "Reads checkouts, refunds and disputes from Stripe and applies the missing ones. Repeating it is safe.",
   usage: "--from DATE",
-  options: { from: { type: "string", about: "since this day in UTC, such as 2026-05-03; also of what began earlier" } },
+  options: {
+    from: { type: "string", about: "first day (UTC), such as 2026-05-03. Includes later changes of older payments" },
+  },
   required: ["from"],
   example: "payments reconcile --from 2026-05-03",
   isRecorded: true,
