@@ -254,8 +254,18 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "reference image unusable",
-    steps: [upload, createFromUpload("a"), play({ poll: "reference_unusable" }), pass(POLL), poll, deliver],
+    steps: [
+      upload,
+      createFromUpload("a"),
+      play({ poll: "reference_unusable" }),
+      pass(POLL),
+      poll,
+      deliver,
+      pass(DAY + 1_000), // an upload that is answered with an error has stored its object all the same
+      work("deleteExpired"),
+    ],
     ends: ["failed reference_unusable"],
+    orEnds: ["failed never_submitted", "failed refused"],
   },
   {
     name: "several workers at once",
