@@ -88,8 +88,8 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  *
  * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
  * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered, and its
- * changes are not read, before its commit is on the disk. A thread waits for the disk, which takes milliseconds, while
- * the event loop goes on with other requests.
+ * changes are not read, before its commit is on the disk. Threads wait for the disk and move the log into the file,
+ * which takes milliseconds, while the event loop goes on with other requests.
  *
  * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
  * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
@@ -199,8 +199,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
   async close(): Promise<void> {
     await this.writing;
     this.own?.reader.close();
+    await this.own?.log.close();
     this.checkpoint("truncate");
-    this.own?.log.close();
     this.writer.close();
   }
 
@@ -209,7 +209,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
    * copies it after a stop may forget the write-ahead log beside it. `noop` only tells the length of the log, in pages.
    * Gives up at once if another process is reading or writing.
    */
-  private checkpoint(mode: "noop" | "passive" | "truncate"): Row | undefined {
+  private checkpoint(mode: "noop" | "truncate"): Row | undefined {
     try {
       return this.writer.first(`pragma wal_checkpoint(${mode})`, []);
     } catch {
@@ -237,6 +237,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
       for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
+      // The next group waits: what it wrote meanwhile would stay in the log, which would never begin anew.
+      if (Number(this.own && this.checkpoint("noop")?.log) >= LOG_PAGES_MAX) await this.own?.log.shorten();
       const now = performance.now();
       this.groupMilliseconds = [...this.groupMilliseconds.slice(1), now - begun];
       begun = now;
@@ -282,13 +284,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
       this.own?.reader.release();
       this.held = undefined;
       release();
-      if (this.own !== undefined) this.shortenLog();
     }
-  }
-
-  /** While no read holds a part of the log back: otherwise it would never begin anew, and grow without end. */
-  private shortenLog(): void {
-    if (Number(this.checkpoint("noop")?.log) >= LOG_PAGES_MAX) this.checkpoint("passive");
   }
 
   private async runInSavepoint(run: Queued["run"]): Promise<Outcome> {
