@@ -66,7 +66,7 @@ type FormContext = {
   readonly hasGallery: boolean;
 };
 
-/** Renders the form with the earlier input. Chosen files cannot be restored, so uploaded files are shown as pictures. */
+/** Renders the form with the earlier input. Chosen files cannot be restored: uploaded files are shown as pictures. */
 export const creationForm = (
   form: URLSearchParams,
   { formToken }: Visitor,
