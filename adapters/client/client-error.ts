@@ -15,7 +15,7 @@ export const SERVICE_ERROR_CODES = [
 ] as const;
 
 /**
- * The codes of the service, and four for calls without an answer of the service:
+ * The codes of the service, and four for calls that the service did not answer:
  * `timeout`: no answer in time; `network_error`: the connection failed or was closed;
  * `unexpected_answer`: an answer that is not from the service, for example from a proxy;
  * `aborted`: the caller's signal was aborted.
@@ -27,7 +27,7 @@ export type ClientErrorCode =
   | "unexpected_answer"
   | "aborted";
 
-/** Why a request failed, as a value; callers get it as a `PanoramaError`. `message` never contains the API key. */
+/** A failed request as a value. Callers get it as a `PanoramaError`. `message` never contains the API key. */
 export type ClientError = {
   readonly code: ClientErrorCode;
   readonly message: string;
@@ -36,7 +36,7 @@ export type ClientError = {
    * with `param` and a colon. `undefined` if no single parameter is at fault.
    */
   readonly param: string | undefined;
-  /** With `upstream_error`, why, as of a failed task. Absent if it is not known, as from an older service. */
+  /** For `upstream_error`: the failure reason. Absent in answers of older services. */
   readonly reason?: FailureReason | undefined;
   /** The HTTP status; `undefined` if there was no answer, or nothing was sent. */
   readonly status: number | undefined;
@@ -47,18 +47,24 @@ export type ClientError = {
   readonly mayHaveBeenAccepted: boolean;
 };
 
-/** The error for a request that breaks a rule: the client does not send it. */
-export const invalidRequestError = (refusal: InvalidRequest): ClientError => ({
-  code: "invalid_request",
-  message: invalidRequestSentence(refusal),
-  param: parameterName(refusal),
+/** Members of an error without a response of the service. */
+export const NO_RESPONSE = {
+  param: undefined,
   status: undefined,
   requestId: undefined,
   retryAfterSeconds: undefined,
   mayHaveBeenAccepted: false,
+};
+
+/** The error for a request that breaks a rule: the client does not send it. */
+export const invalidRequestError = (refusal: InvalidRequest): ClientError => ({
+  ...NO_RESPONSE,
+  code: "invalid_request",
+  message: invalidRequestSentence(refusal),
+  param: parameterName(refusal),
 });
 
-/** The error's message, in which the caller's own name replaces the service's `param`, if `names` has one for it. */
+/** The message with `param` replaced by the caller's name for it from `names`. */
 export const messageWithNames = ({ message, param }: ClientError, names: ReadonlyMap<string, string>): string => {
   const name = param === undefined ? undefined : names.get(param);
   return name !== undefined && message.startsWith(`${param}: `) ? name + message.slice(param?.length) : message;

@@ -1,7 +1,7 @@
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { CreationInput } from "./resources.js";
 
-/** A parsed creation with the names of the REST interface. What was not given is left out. */
+/** A parsed creation with the names of the REST interface. Omitted members are `undefined`. */
 export const creationInput = (request: CreationRequest, maxCredits?: number): CreationInput => {
   const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
   const input = {
@@ -14,5 +14,5 @@ export const creationInput = (request: CreationRequest, maxCredits?: number): Cr
     metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
     webhook_url: webhookUrl,
   };
-  return input as CreationInput; // the parser has seen to it that there is a prompt, or an image
+  return input as CreationInput; // the parser requires a prompt or an image
 };

@@ -3,9 +3,9 @@ import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { type Abilities, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
 
-/** What an installation can make: the answer to `GET /abilities`, and a member of `x-panorama`. */
+/** Abilities of an installation: the answer to `GET /abilities`, and a member of `x-panorama`. */
 const toldAbilitiesSchema = z.object({
-  /** The fewest reference images: with 1, a prompt alone is not enough. */
+  /** Minimum number of reference images. With 1, a prompt alone is not enough. */
   images_min: z.int().min(0),
   images_max: z.int().min(0),
   /** In characters, as `[...prompt].length` counts them. */
@@ -13,10 +13,10 @@ const toldAbilitiesSchema = z.object({
   resolutions: z.array(z.string()),
 });
 
-/** What `toldAbilitiesSchema` reads. */
+/** The output of `toldAbilitiesSchema`. */
 export type ToldAbilities = z.infer<typeof toldAbilitiesSchema>;
 
-/** How the service tells its abilities. Every model makes every size: a smaller or larger picture is scaled. */
+/** Abilities as JSON. Results are scaled, so every model has every resolution. */
 export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abilities) => ({
   images_min: imagesMin,
   images_max: imagesMax,
@@ -24,7 +24,7 @@ export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abi
   resolutions: [...RESOLUTION_NAMES],
 });
 
-/** What a service can make of what this version can send. */
+/** The service's abilities, limited to what this client version can send. */
 export const abilitiesOf = ({ images_min, images_max, prompt_characters_max }: ToldAbilities): Abilities => ({
   imagesMin: images_min,
   imagesMax: Math.min(images_max, IMAGE_URLS_MAX),
@@ -45,7 +45,7 @@ export const offerSchema = z.object({
     file_bytes: amount,
     total_bytes: amount,
     request_bytes: amount,
-    /** How long an uploaded image is kept that no creation uses. Absent if it is not known. */
+    /** Hours until an unused uploaded image is deleted. Absent if unknown. */
     unused_hours: amount.optional(),
   }),
   abilities: toldAbilitiesSchema,
@@ -53,10 +53,10 @@ export const offerSchema = z.object({
   credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
 });
 
-/** What `offerSchema` reads. */
+/** The output of `offerSchema`. */
 export type Offer = z.infer<typeof offerSchema>;
 
-/** How the service describes its policy. `unusedHours`: how long an unused uploaded image is kept, if it is known. */
+/** Policy of the service as JSON. `unusedHours`: hours until an unused uploaded image is deleted, if known. */
 export const offerOf = (
   { prices, rates, activeMax, uploads, packs }: PanoramaPolicy,
   unusedHours?: number | undefined,

@@ -4,7 +4,7 @@ import { parseIdempotencyKey } from "../../domain/credits/idempotency.js";
 import { UPLOAD_LIMITS } from "../../domain/images/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import { type ClientError, invalidRequestError } from "./client-error.js";
+import { type ClientError, invalidRequestError, NO_RESPONSE } from "./client-error.js";
 import type { Offer, ToldAbilities } from "./offer.js";
 import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
 import { admitImages, type ImageSource, isSizeRule, limitsOf, type ReferenceImage, readImages } from "./read-images.js";
@@ -37,7 +37,7 @@ import type {
 } from "./resources.js";
 import { parseServiceUrl, userAgent } from "./service-url.js";
 
-// What programs need beside the client, from the same import.
+// Programs import everything from this module.
 export {
   AbortedError,
   AuthenticationError,
@@ -59,17 +59,17 @@ export type { Call, ImageSource, Offer, ReferenceImage, ToldAbilities };
 export type ClientOptions = {
   /** The origin of the service, or its URL that ends in `/api/v1`. Default: the variable `PANORAMA_BASE_URL`. */
   readonly baseUrl?: string | undefined;
-  /** `sk-…`. Default: the variable `PANORAMA_API_KEY`. Without one, every call fails with `invalid_api_key`. */
+  /** `sk-…`. Default: the variable `PANORAMA_API_KEY`. Without a key every call fails with `invalid_api_key`. */
   readonly apiKey?: string | undefined;
   /** Used instead of the global `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** How often a call is repeated after a transient error. Default: 5. */
+  /** Maximum number of retries after a transient error. Default: 5. */
   readonly maxRetries?: number | undefined;
-  /** For one call, with all its attempts and the pauses between them. Default: 40,000. */
+  /** Maximum time of a call including retries. Default: 40,000. */
   readonly timeout?: number | undefined;
-  /** Default: 12,000; of an upload, `timeout`. */
+  /** Maximum time of one attempt. Default: 12,000. Uploads use `timeout`. */
   readonly perAttemptTimeout?: number | undefined;
-  /** Takes a line for each attempt and each pause, such as `console`. Lines have no key, prompt or URL of an image. */
+  /** Logs one line per attempt and pause, for example `console`. Lines never contain key, prompt or image URLs. */
   readonly logger?: Logger | undefined;
   /** Sent with every request. */
   readonly defaultHeaders?: Readonly<Record<string, string>> | undefined;
@@ -78,7 +78,7 @@ export type ClientOptions = {
 /** A part of `console`. */
 export type Logger = { debug(line: string): void; warn(line: string): void };
 
-/** For one call: its own limits, and a signal that ends it. */
+/** Overrides the client's limits for one call. `signal` aborts it. */
 export type CallOptions = Pick<ClientOptions, "timeout" | "maxRetries"> & { readonly signal?: AbortSignal | undefined };
 
 /** `idempotencyKey`: the same creation with the same key within 24 hours is charged once. Default: a new UUID. */
@@ -94,16 +94,16 @@ export type WaitOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `limit`: of one page, at most 100, which is the default. `cursor`: the `next_cursor` of the page before. */
+/** `limit`: page size, at most 100 (default). `cursor`: the `next_cursor` of the page before. */
 export type ListOptions = ListFilter & CallOptions & { readonly limit?: number; readonly cursor?: string | undefined };
 
-/** As those of `ListOptions`. */
+/** `limit` and `cursor` as in `ListOptions`. */
 export type EntryOptions = CallOptions & Pick<ListOptions, "limit" | "cursor">;
 
-/** The first page as a promise, and all tasks as an iterator, which reads each page when the loop reaches it. */
+/** `await` gives the first page. `for await` gives all tasks and reads pages on demand. */
 export type TaskList = Call<TaskPage> & AsyncIterable<PanoramaTask>;
 
-/** As `TaskList`, of the entries of the ledger. */
+/** Ledger entries; pages like `TaskList`. */
 export type CreditEntryList = Call<CreditEntryPage> & AsyncIterable<CreditEntry>;
 
 /** `task`: only the events of this task. `lastEventId`: begins after this event. */
@@ -114,21 +114,21 @@ export type EventOptions = {
 };
 
 /**
- * Shorter than the 30 s that the service may take to reach its provider: a retry with the same idempotency key is
- * answered although the first attempt still runs.
+ * Default timeout of an attempt. The service may need 30 s to call its provider. A retry with the same idempotency key
+ * is answered while the first attempt still runs.
  */
 const ATTEMPT_MILLISECONDS = 12_000;
 const CALL_MILLISECONDS = 40_000;
 /** Longer than the deadlines of the service for a generation and for saving its image. */
 const WAIT_MILLISECONDS = 15 * 60_000;
 
-/** `Prefer: wait` of one read: short enough to report progress, long enough to stay below 60 reads a minute. */
+/** Seconds of `Prefer: wait` per read: reports progress, and stays below 60 reads a minute. */
 const WAIT_SLICE_SECONDS = 10;
 /** The minimum time between two reads, in case the service does not wait. */
 const POLL_MILLISECONDS_MIN = 2_000;
 /** The largest page of the list. */
 const PAGE_TASKS_MAX = 100;
-/** The last read of a wait may take this much longer than the wait. */
+/** Extra time for the last read of a wait. */
 const WAIT_GRACE_MILLISECONDS = 8_000;
 
 /**
@@ -140,17 +140,22 @@ const WAIT_GRACE_MILLISECONDS = 8_000;
 export class PanoramaClient {
   /** The URL of the REST interface, which ends in `/api/v1`. */
   readonly baseUrl: string;
-  // Private to the engine: `console.log` does not show the key.
+  // `#` fields are not printed by `console.log`, so the key stays hidden.
   readonly #service: Service;
   readonly #limits: { readonly maxRetries: number; readonly timeout: number; readonly perAttemptTimeout: number };
   readonly #logger: Logger | undefined;
   readonly #clock: Clock;
   readonly #random: () => number;
 
-  /** Throws an `InvalidRequestError` if there is no URL of a service. */
+  /** Throws an `InvalidRequestError` if `baseUrl` is missing or invalid. */
   constructor(options: ClientOptions = {}, clock: Clock = new SystemClock(), random: () => number = Math.random) {
     const baseUrl = parseServiceUrl(options.baseUrl ?? variable("PANORAMA_BASE_URL") ?? "").mapErr(({ rule }) =>
-      panoramaError({ ...NOT_SENT, message: `baseUrl or PANORAMA_BASE_URL ${rulePredicate(rule)}`, param: "baseUrl" }),
+      panoramaError({
+        ...NO_RESPONSE,
+        code: "invalid_request",
+        message: `baseUrl or PANORAMA_BASE_URL ${rulePredicate(rule)}`,
+        param: "baseUrl",
+      }),
     );
     if (baseUrl.isErr()) throw baseUrl.error;
     const agent = userAgent();
@@ -173,8 +178,8 @@ export class PanoramaClient {
   }
 
   /**
-   * `POST /panoramas`. If the answer is lost, the error has `mayHaveBeenAccepted` and an `idempotencyKey`: the same
-   * creation with this key within 24 hours continues it, and is charged once.
+   * `POST /panoramas`. If the answer is lost, the error has `mayHaveBeenAccepted: true` and the `idempotencyKey`. Call
+   * again with this key within 24 hours: the task is charged once.
    */
   create(input: CreationInput, options: CreateOptions = {}): Call<CreatedTask> {
     const { idempotencyKey = crypto.randomUUID(), ...others } = options;
@@ -193,7 +198,7 @@ export class PanoramaClient {
 
   /**
    * Creates a panorama, waits, and returns the task with its picture. Rejects with a `TaskFailedError` if the
-   * generation fails. After any other error the same call with the `idempotencyKey` of the error continues.
+   * generation fails. After another error, call again with the error's `idempotencyKey` to wait for the same task.
    */
   async run(input: CreationInput, options: CreateOptions & WaitOptions = {}): Promise<FinishedPanorama> {
     const { timeout = WAIT_MILLISECONDS, onProgress, signal, idempotencyKey = crypto.randomUUID() } = options;
@@ -205,7 +210,7 @@ export class PanoramaClient {
     if (task.status === "failed") throw new TaskFailedError(task, call);
     if (task.status === "succeeded" && task.output !== undefined) return { ...task, output: task.output };
     const message = `The panorama ${id} is not finished after ${timeout / 1000} s. It goes on: wait for it again.`;
-    throw panoramaError({ ...NOT_SENT, code: "timeout", message, mayHaveBeenAccepted: true }, call);
+    throw panoramaError({ ...NO_RESPONSE, code: "timeout", message, mayHaveBeenAccepted: true }, call);
   }
 
   /** `GET /panoramas/{id}`; with `waitSeconds` (at most 30) the service answers when the task leaves `processing`. */
@@ -219,8 +224,8 @@ export class PanoramaClient {
    * Waits until the task has failed, or has succeeded and its image is no longer `uploading`. Returns the task as it is
    * at the timeout (default: 15 minutes), finished or not.
    *
-   * Learns of the end from the task's stream of events; polls with `onProgress`, which needs the reads, and if there is
-   * no stream: an older service, too many streams of the account, or one that ends early.
+   * Uses the event stream of the task. Polls instead if `onProgress` is given, or if the stream is unavailable or ends
+   * early.
    */
   async wait(id: string, options: WaitOptions = {}): Promise<PanoramaTask> {
     const waited = await this.#wait(id, options);
@@ -228,7 +233,7 @@ export class PanoramaClient {
     return waited.value;
   }
 
-  /** `POST /panoramas/{id}/cancel`: the task afterwards. It goes on, or had ended already, if it is not `failed`. */
+  /** `POST /panoramas/{id}/cancel`. The returned task is `failed` if it was canceled. Otherwise it runs or had ended. */
   cancel(id: string, options: CallOptions = {}): Call<PanoramaTask> {
     const path = `${pathOf(id)}/cancel`;
     const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
@@ -248,18 +253,16 @@ export class PanoramaClient {
   }
 
   /**
-   * `GET /panoramas`: the account's tasks that match the filters, newest first. `for await` gives all of them; `await`
-   * gives the first page.
+   * `GET /panoramas`: the account's tasks that match the filters, newest first. See `TaskList`.
    */
   list(options: ListOptions = {}): TaskList {
     return allPages(options.cursor, (cursor) => this.#page(options, cursor));
   }
 
   /**
-   * `GET /events`, or `GET /panoramas/{id}/events` with `task`: the events as they happen, from now on or after
-   * `lastEventId`; those of one task from its first one to its last one. Connects again, after the last event, when the
-   * connection is lost. Ends without an error when `signal` is aborted; rejects if it cannot connect at first, or may
-   * not any longer.
+   * `GET /events`: all events from now on, or after `lastEventId`. With `task`, `GET /panoramas/{id}/events`: all events
+   * of the task. Reconnects after a lost connection. Ends when `signal` is aborted. Rejects if the first connection
+   * fails or access is refused later.
    */
   async *events({ task, lastEventId, signal }: EventOptions = {}): AsyncGenerator<PanoramaEvent, void> {
     let last = lastEventId;
@@ -287,9 +290,8 @@ export class PanoramaClient {
   }
 
   /**
-   * `POST /images`: the public URLs, in the order of the images, and until when they are kept unused. Images that break
-   * a limit of the service are not sent; its own are read (`offer`) if they break the usual ones. `limits`: those of an
-   * earlier `offer`.
+   * `POST /images`. Checks the images against the default limits; if they exceed these, reads the limits of this service.
+   * `limits`: `uploads` of an earlier `offer`, to skip that read.
    */
   upload(
     images: ImageSource | readonly ImageSource[],
@@ -318,21 +320,18 @@ export class PanoramaClient {
         isAnswer: isUploaded,
         signal,
       } as const;
-      // On a slow connection a retry would lose the bytes that are sent already.
+      // An attempt gets the whole timeout: a retry would start a slow upload again.
       return this.#answer(request, { timeout, maxRetries, perAttemptTimeout: timeout });
     };
     return callOf(answered());
   }
 
-  /** `GET /credits`: the balance, what is reserved for tasks in processing, and what is spent on finished ones. */
+  /** `GET /credits`: balance, reserved and spent credits. */
   credits(options: CallOptions = {}): Call<CreditTotals> {
     return this.#call(get("/credits", isTotals, options), options);
   }
 
-  /**
-   * `GET /credits/entries`: what has changed the balance, newest first. `for await` gives all of it; `await` gives the
-   * first page.
-   */
+  /** `GET /credits/entries`: ledger entries, newest first. See `CreditEntryList`. */
   entries({ limit = PAGE_TASKS_MAX, cursor, ...options }: EntryOptions = {}): CreditEntryList {
     return allPages(cursor, (next) => {
       const query = new URLSearchParams({ limit: String(limit), ...(next !== undefined && { cursor: next }) });
@@ -340,7 +339,7 @@ export class PanoramaClient {
     });
   }
 
-  /** `GET /abilities`: what the service can make now. */
+  /** `GET /abilities`: the current abilities of the service. */
   abilities(options: CallOptions = {}): Call<ToldAbilities> {
     return this.#call(get("/abilities", isAbilities, options), options);
   }
@@ -368,7 +367,7 @@ export class PanoramaClient {
     const { timeout = WAIT_MILLISECONDS, onProgress, signal } = options;
     const start = this.#milliseconds();
     if (onProgress === undefined) {
-      const ended = await this.#endInStream(id, timeout, signal);
+      const ended = await this.#readEndFromStream(id, timeout, signal);
       if (ended !== undefined) return ok(ended);
     }
     for (;;) {
@@ -378,7 +377,7 @@ export class PanoramaClient {
       const read = await this.#result<PanoramaTask>(readRequest(id, waitSeconds, signal), {
         timeout: left + WAIT_GRACE_MILLISECONDS,
         perAttemptTimeout: this.#limits.perAttemptTimeout + waitSeconds * 1000,
-        isKnown: true,
+        taskExists: true,
       });
       if (read.isErr()) return err(read.error);
       const task = read.value.value;
@@ -392,12 +391,12 @@ export class PanoramaClient {
     }
   }
 
-  /** The task at its end, as its stream shows it; `undefined` if there is no stream, or if it ends early. */
-  async #endInStream(id: string, timeout: number, signal?: AbortSignal): Promise<PanoramaTask | undefined> {
-    const over = new AbortController();
-    const finished = new AbortController();
-    void this.#clock.sleep(timeout, finished.signal).then(() => over.abort());
-    const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal;
+  /** The ended task from its event stream. `undefined` if there is no stream, or if it ends early. */
+  async #readEndFromStream(id: string, timeout: number, signal?: AbortSignal): Promise<PanoramaTask | undefined> {
+    const timeoutReached = new AbortController();
+    const done = new AbortController();
+    void this.#clock.sleep(timeout, done.signal).then(() => timeoutReached.abort());
+    const stop = signal ? AbortSignal.any([timeoutReached.signal, signal]) : timeoutReached.signal;
     try {
       const request = eventsRequest(id, undefined, stop);
       const opened = await sendRequest(this.#service, request, this.#limits.perAttemptTimeout);
@@ -408,18 +407,18 @@ export class PanoramaClient {
       }
       return undefined;
     } finally {
-      finished.abort();
+      done.abort();
     }
   }
 
-  /** The body of a stream; `undefined` if the service has nothing more to say. */
+  /** Opens the event stream. `undefined` for 204: the task has no further events. */
   async #open(
     task: string | undefined,
     lastEventId: string | undefined,
     signal: AbortSignal | undefined,
-    isKnown: boolean,
+    taskExists: boolean,
   ): Promise<Result<ReadableStream<Uint8Array> | undefined, ClientError>> {
-    const opened = await this.#result(eventsRequest(task, lastEventId, signal), { isKnown });
+    const opened = await this.#result(eventsRequest(task, lastEventId, signal), { taskExists });
     return opened.map(({ response }) => (response.status === 204 ? undefined : (response.body ?? undefined)));
   }
 
@@ -433,7 +432,7 @@ export class PanoramaClient {
     return answered.value;
   }
 
-  /** `request.isAnswer` has checked what is relied on: the types say what the service promises beyond that. */
+  /** `isAnswer` checks only the members that this client uses. The types also contain unchecked members. */
   #result<T>(request: ApiRequest, limits: Limits): Promise<Result<Answer<T>, ClientError>> {
     const { timeout = this.#limits.timeout, maxRetries = this.#limits.maxRetries } = limits;
     const what = `${request.method} ${request.path.split("?")[0]}`;
@@ -441,11 +440,11 @@ export class PanoramaClient {
       async (timeoutMilliseconds) => {
         const start = this.#milliseconds();
         const answered = await sendRequest(this.#service, request, timeoutMilliseconds);
-        const told = answered.match(
+        const outcome = answered.match(
           ({ response }) => response.status,
           ({ code }) => code,
         );
-        this.#logger?.debug(`panorama-client: ${what}: ${told} after ${this.#milliseconds() - start} ms`);
+        this.#logger?.debug(`panorama-client: ${what}: ${outcome} after ${this.#milliseconds() - start} ms`);
         return answered as Result<Answer<T>, ClientError>;
       },
       {
@@ -453,7 +452,7 @@ export class PanoramaClient {
         timeoutMilliseconds: timeout,
         retriesMax: maxRetries,
         signal: request.signal,
-        isKnown: limits.isKnown ?? false,
+        taskExists: limits.taskExists ?? false,
         onRetry: ({ code }, pause) =>
           this.#logger?.warn(`panorama-client: ${what}: ${code}; again in ${Math.round(pause)} ms`),
       },
@@ -468,26 +467,16 @@ export class PanoramaClient {
 }
 
 type Limits = Pick<ClientOptions, "timeout" | "maxRetries" | "perAttemptTimeout"> & {
-  /** The caller knows that the service has the task. */
-  readonly isKnown?: boolean;
+  /** Keeps retrying while the service is unreachable. */
+  readonly taskExists?: boolean;
 };
 
 type Description = { readonly "x-panorama": Offer };
 
-/** The longest pause before a stream that has ended is opened again; up to eight times as long if it had no event. */
+/** Maximum pause before reconnecting. Doubles with each connection without events, up to 8 s. */
 const RECONNECT_MILLISECONDS = 1_000;
 
-const NOT_SENT: ClientError = {
-  code: "invalid_request",
-  message: "",
-  param: undefined,
-  status: undefined,
-  requestId: undefined,
-  retryAfterSeconds: undefined,
-  mayHaveBeenAccepted: false,
-};
-
-/** An environment variable; `undefined` where there are none, or where they may not be read. */
+/** Reads an environment variable. `undefined` in browsers and without permission (Deno). */
 const variable = (name: string): string | undefined => {
   try {
     return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
@@ -507,7 +496,7 @@ const allPages = <Item, Page extends PageOf<Item>>(
   read: (cursor: string | undefined) => Call<Page>,
 ): Call<Page> & AsyncIterable<Item> => {
   const first = read(cursor);
-  first.catch(() => {}); // whoever iterates gets the error, perhaps later
+  first.catch(() => {}); // no unhandled rejection; the iterator reports the error
   return Object.assign(first, {
     async *[Symbol.asyncIterator](): AsyncGenerator<Item, void> {
       for (let { data, next_cursor }: PageOf<Item> = await first; ; { data, next_cursor } = await read(next_cursor)) {

@@ -1,19 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ClientError, ClientErrorCode } from "./client-error.js";
+import { type ClientError, type ClientErrorCode, NO_RESPONSE } from "./client-error.js";
 import type { FailedTask, FailureReason } from "./resources.js";
 
 /** The codes of failed calls, and `generation_failed`: the task of `PanoramaClient.run` has failed. */
 export type PanoramaErrorCode = ClientErrorCode | "generation_failed";
 
-/** Which creation or task a failed call was about. */
+/** The creation or task of a failed call. */
 export type FailedCall = {
   readonly idempotencyKey?: string | undefined;
   readonly taskId?: string | undefined;
 };
 
 /**
- * Why a call of `PanoramaClient` failed. Decide by `code` or by the class; `message` is for people. No member contains
- * the API key, so an error can be logged as it is.
+ * Error of a call of `PanoramaClient`. Decide by `code` or by the class; `message` is for people. No member contains the
+ * API key, so an error can be logged as it is.
  */
 export class PanoramaError extends Error {
   readonly code: PanoramaErrorCode;
@@ -21,21 +21,21 @@ export class PanoramaError extends Error {
   readonly status: number | undefined;
   /** The parameter at fault as the service names it, such as `image_urls[1]`. */
   readonly param: string | undefined;
-  /** Of `upstream_error` and `generation_failed`: why, for programs. `undefined` if the service does not say. */
+  /** For `upstream_error` and `generation_failed`: the failure reason. `undefined` if the service does not give it. */
   readonly reason: FailureReason | undefined;
   /** The `x-request-id` of the answer: quote it to the operator of the service. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** The service may have accepted the request: a creation may have been charged. */
   readonly mayHaveBeenAccepted: boolean;
-  /** Of a creation: repeat it with this key within 24 hours, and it is charged only once. */
+  /** Key of a creation. A repetition with it within 24 hours is charged only once. */
   readonly idempotencyKey: string | undefined;
   /** The task, if the call was about one. */
   readonly taskId: string | undefined;
 
   constructor(failure: Omit<ClientError, "code"> & { readonly code: PanoramaErrorCode }, call: FailedCall = {}) {
     super(failure.message);
-    // Not enumerable, as that of other errors: it is shown once. Bundlers shorten the names of classes.
+    // Not enumerable, like `name` of built-in errors. Set explicitly, because bundlers rename classes.
     Object.defineProperty(this, "name", { value: NAMES[failure.code] });
     this.code = failure.code;
     this.status = failure.status;
@@ -49,9 +49,9 @@ export class PanoramaError extends Error {
   }
 }
 
-/** `invalid_request`: correct the request; `param` says what. */
+/** `invalid_request`: correct the request. `param` names the field. */
 export class InvalidRequestError extends PanoramaError {}
-/** `invalid_api_key`: it is missing, wrong, expired, or has not the scope. */
+/** `invalid_api_key`: the key is missing, wrong, expired or lacks the scope. */
 export class AuthenticationError extends PanoramaError {}
 /** `insufficient_credits`: of the account, or of the key's budget. */
 export class InsufficientCreditsError extends PanoramaError {}
@@ -63,7 +63,7 @@ export class RateLimitError extends PanoramaError {}
 export class ServiceError extends PanoramaError {}
 /** `network_error` or `timeout`: no answer. A creation may have been accepted: see `idempotencyKey`. */
 export class ConnectionError extends PanoramaError {}
-/** `aborted`: by the caller's signal. */
+/** `aborted`: the caller's signal was aborted. */
 export class AbortedError extends PanoramaError {}
 
 /** `generation_failed`: the task of `PanoramaClient.run` has failed, and its credits are refunded. */
@@ -72,17 +72,10 @@ export class TaskFailedError extends PanoramaError {
 
   constructor(task: FailedTask, call: FailedCall) {
     const { message, reason, param } = task.error;
-    super({ ...NO_ANSWER, code: "generation_failed", message, param, reason }, { ...call, taskId: task.id });
+    super({ ...NO_RESPONSE, code: "generation_failed", message, param, reason }, { ...call, taskId: task.id });
     this.task = task;
   }
 }
-
-const NO_ANSWER = {
-  status: undefined,
-  requestId: undefined,
-  retryAfterSeconds: undefined,
-  mayHaveBeenAccepted: false,
-};
 
 const CLASSES: Readonly<Record<ClientErrorCode, typeof PanoramaError>> = {
   invalid_request: InvalidRequestError,
@@ -122,7 +115,7 @@ export const panoramaError = (failure: ClientError, call?: FailedCall): Panorama
 /** The error of one request. */
 type CallError = PanoramaError & { readonly code: ClientErrorCode };
 
-/** A call of the client as a value, as expected failures are in this project. Bugs stay rejections. */
+/** Converts a `PanoramaError` to an `Err`. Other errors, and `generation_failed`, still reject. */
 export const resultOf = async <T>(call: Promise<T>): Promise<Result<T, CallError>> => {
   try {
     return ok(await call);

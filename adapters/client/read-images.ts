@@ -21,8 +21,8 @@ export type ImageSource =
   | URL;
 
 /**
- * Reads images as a whole: a request that is repeated sends their bytes again. Rejects if one cannot be read, and when
- * the signal is aborted, because a stream may never end.
+ * Reads all bytes into memory, because a retry sends them again. Rejects if an image cannot be read or the signal is
+ * aborted.
  */
 export const readImages = async (
   sources: readonly ImageSource[],
@@ -48,7 +48,7 @@ const readImage = async (source: ImageSource): Promise<ReferenceImage> => {
     return { bytes: new Uint8Array(await source.arrayBuffer()), ...(name && { name }), ...(type && { type }) };
   }
   if ("getReader" in source) return readStream(source);
-  // Streams have a method of this name in some runtimes: they come first.
+  // In some runtimes a stream has a `bytes` method, so streams are checked first.
   return "bytes" in source ? source : readStream(asStream(source));
 };
 
@@ -71,7 +71,7 @@ type FileSystem = {
   readonly promises: { readonly readFile: (path: string | URL) => Promise<Uint8Array> };
 };
 
-/** Without an import: bundlers for browsers would look for the module. */
+/** Avoids `import`, which browser bundlers would resolve. */
 const readFile = async (path: string | URL): Promise<ReferenceImage> => {
   const runtime = globalThis as { process?: { getBuiltinModule?: (name: string) => FileSystem | undefined } };
   const files = runtime.process?.getBuiltinModule?.("node:fs");
@@ -81,7 +81,7 @@ const readFile = async (path: string | URL): Promise<ReferenceImage> => {
   return { bytes: await files.promises.readFile(path), name };
 };
 
-/** The types of these images by their signatures, if the service would take them. */
+/** Checks number, sizes and signatures. Returns the types. */
 export const admitImages = (
   images: readonly ReferenceImage[],
   limits: UploadLimits,
@@ -105,10 +105,10 @@ export const admitImages = (
 
 const SIZE_RULES: readonly BrokenRule["name"][] = ["files_max", "bytes_max", "total_bytes_max"];
 
-/** Whether another service could allow it. */
+/** True for rules whose limit differs between services. */
 export const isSizeRule = ({ rule }: InvalidRequest): boolean => SIZE_RULES.includes(rule.name);
 
-/** The limits of a service, as it tells them. */
+/** Upload limits of an offer. */
 export const limitsOf = ({ files, file_bytes, total_bytes, request_bytes }: Offer["uploads"]): UploadLimits => ({
   filesMax: files,
   fileBytesMax: file_bytes,

@@ -4,8 +4,8 @@ import type { ToldReason } from "../../domain/tasks/told-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
 /**
- * What to create, with the names of the REST interface. A prompt, reference images, or both are needed; the service
- * says what it can make in `PanoramaClient.abilities`.
+ * A creation, with the names of the REST interface. Needs a prompt, reference images, or both. See also
+ * `PanoramaClient.abilities`.
  */
 export type CreationInput = CreationOptions &
   (
@@ -18,11 +18,11 @@ type CreationOptions = {
   readonly resolution: Resolution;
   /** Default: `private`. */
   readonly visibility?: Visibility | undefined;
-  /** 0 to 2147483647. Repeats a picture where the provider takes it. */
+  /** 0 to 2147483647. Repeats a picture if the provider supports seeds. */
   readonly seed?: number | undefined;
   /** Your own data: up to 16 pairs. The list can be filtered by it. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** The most that it may cost, in credits. If it costs more, nothing is created. */
+  /** Maximum cost in credits. If it costs more, nothing is created. */
   readonly max_credits?: number | undefined;
   /** An https URL that receives the events of this task. */
   readonly webhook_url?: string | undefined;
@@ -31,7 +31,7 @@ type CreationOptions = {
 /** The picture of a task that has succeeded. The viewer of a private panorama opens for its owner only. */
 export type PanoramaOutput = Told<"thumbnail_url", NonNullable<ToldTask["output"]>>;
 
-/** Why a task has failed. A later version of the service may add reasons: treat them as `provider_failed`. */
+/** Reason of a failed task. A later version of the service may add reasons: treat them as `provider_failed`. */
 export type FailureReason = ToldReason | (string & {});
 
 /** The error of a task that has failed: `message` for people, `reason` for programs, and the field at fault. */
@@ -39,12 +39,12 @@ export type TaskError = Told<"param", Omit<NonNullable<ToldTask["error"]>, "reas
   readonly reason: FailureReason;
 };
 
-/** Members that a task has as it is described; those named in `Optional` may be missing. */
+/** Readonly. Members are required except those in `Optional`. */
 type Told<Optional extends keyof Task, Task = ToldTask> = Readonly<
   Required<Omit<Task, Optional>> & { [Name in Optional]?: Exclude<Task[Name], undefined> }
 >;
 
-/** What every task has. Times are RFC 3339, in UTC. Its credits are refunded if it fails. */
+/** Members of every task. Times are RFC 3339, in UTC. Its credits are refunded if it fails. */
 type TaskCore = Told<
   "prompt" | "seed",
   Pick<
@@ -61,7 +61,7 @@ type TaskCore = Told<
   >
 >;
 
-/** A task that is queued or being generated: how many start before it, and roughly how long it takes, if known. */
+/** A task that is queued or being generated. `queue_position`, `estimated_seconds`: absent if unknown. */
 export type ProcessingTask = TaskCore & { readonly status: "processing" } & Told<
     "queue_position" | "estimated_seconds",
     Pick<ToldTask, "queue_position" | "estimated_seconds">
@@ -84,7 +84,7 @@ export type FailedTask = TaskCore & {
 /** A task, by its `status`. */
 export type PanoramaTask = ProcessingTask | SucceededTask | FailedTask;
 
-/** The answer to a creation: `processing`, or how it has ended if the creation was repeated. */
+/** The answer to a creation. `status`: `processing`, or the task's current status if the creation was repeated. */
 export type CreatedTask = TaskCore & { readonly status: PanoramaTask["status"] };
 
 /** The task of `PanoramaClient.run`, with its picture. */
@@ -94,9 +94,9 @@ export type FinishedPanorama = SucceededTask & { readonly output: PanoramaOutput
 export type ListFilter = {
   readonly status?: PanoramaTask["status"] | undefined;
   readonly visibility?: Visibility | undefined;
-  /** Created later than this, not at it; a text is RFC 3339. */
+  /** Created after this time, exclusive. A text is RFC 3339. */
   readonly created_after?: Date | string | undefined;
-  /** Created earlier than this, not at it. */
+  /** Created before this time, exclusive. */
   readonly created_before?: Date | string | undefined;
   /** The task has at least these pairs. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -108,7 +108,7 @@ export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_c
 /** The public URLs in the order of the images, and until when they are kept if no creation uses them (RFC 3339). */
 export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at: string };
 
-/** What an account has, has reserved for tasks in processing, and has spent, in credits. */
+/** Balance, reserved and spent credits of an account. */
 export type CreditTotals = {
   readonly remaining_credits: number;
   readonly reserved_credits: number;
@@ -116,8 +116,8 @@ export type CreditTotals = {
 };
 
 /**
- * What has changed the balance, in credits. A later version of the service may add kinds. `at` is RFC 3339. The members
- * that are optional are those of its kind.
+ * A ledger entry, in credits. Which optional members exist depends on `kind`. A later version of the service may add
+ * kinds. `at` is RFC 3339.
  */
 export type CreditEntry = {
   readonly kind: "purchase" | "reservation" | "refund" | "adjustment" | (string & {});
@@ -127,7 +127,7 @@ export type CreditEntry = {
   readonly order_id?: string;
   /** The API key that has created the panorama. */
   readonly key_id?: string;
-  /** Why the operator has given or taken the credits. */
+  /** The operator's reason for an adjustment. */
   readonly reason?: string;
   readonly at: string;
 };
@@ -136,8 +136,8 @@ export type CreditEntry = {
 export type CreditEntryPage = { readonly data: readonly CreditEntry[]; readonly next_cursor: string | null };
 
 /**
- * What has happened, by its `type`, from a stream or a webhook. `id` is the same each time that an event is sent:
- * ignore those that you have handled. A later version of the service may add types: ignore those that you do not know.
+ * An event from a stream or a webhook. `id` is the same each time that an event is sent: ignore events that you have
+ * handled. A later version of the service may add types: ignore unknown ones.
  */
 export type PanoramaEvent = { readonly id: string; readonly timestamp: string } & (
   | { readonly type: "panorama.succeeded" | "panorama.failed" | "panorama.saved"; readonly data: PanoramaTask }

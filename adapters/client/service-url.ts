@@ -24,7 +24,7 @@ export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest
 /** The URL of the service's web pages, without a trailing slash: append `/works`, for example. */
 export const siteOf = (url: ServiceUrl): string => url.replace(/\/api\/v1$/, "");
 
-/** That of package.json; a test compares them. */
+/** The version in package.json. A test checks it. */
 export const CLIENT_VERSION = "3.0.0";
 
 type Runtime = {
@@ -32,7 +32,7 @@ type Runtime = {
   readonly process?: { readonly version?: string };
 };
 
-/** Names the client and where it runs; `undefined` in browsers, which send their own. */
+/** User agent: client version and runtime. `undefined` in browsers, which send their own. */
 export const userAgent = ({ navigator, process }: Runtime = globalThis): string | undefined => {
   const runtime = navigator?.userAgent ?? (process?.version === undefined ? "" : `Node.js/${process.version.slice(1)}`);
   return runtime.startsWith("Mozilla/") ? undefined : `panorama-client/${CLIENT_VERSION} ${runtime}`.trim();

@@ -2,9 +2,9 @@ import { isEvent, parseJson } from "./requests/check-answer.js";
 import type { PanoramaEvent } from "./resources.js";
 
 /**
- * Why a webhook must not be trusted. `missing_header`: it is not signed. `wrong_time`: it was sent more than five
- * minutes ago, or its clock differs by as much. `wrong_signature`: it was signed with another secret, or changed
- * afterwards. `unknown_body`: it is genuine, but no event of this service.
+ * Why a webhook must not be trusted. `missing_header`: it is not signed. `wrong_time`: the timestamp differs from now
+ * by more than five minutes. `wrong_signature`: it was signed with another secret, or changed afterwards.
+ * `unknown_body`: the signature is valid, but the body is no event.
  */
 export type WebhookErrorKind = "missing_header" | "wrong_time" | "wrong_signature" | "unknown_body";
 
@@ -25,8 +25,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * The event of a webhook of the service, whose signature is verified (Standard Webhooks). Rejects with a
- * `WebhookError`.
+ * Verifies the signature of a webhook (Standard Webhooks) and returns its event. Rejects with a `WebhookError`.
  *
  * @param body as it was received, before JSON is parsed
  * @param secrets the `whsec_…` of the endpoint; several while you replace one

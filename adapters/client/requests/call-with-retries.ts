@@ -5,8 +5,8 @@ import type { AttemptError } from "./send-request.js";
 
 /** If every attempt fails immediately, the pauses between them add up to at most 16 s. */
 export const RETRIES_MAX = 5;
-/** The pauses while nothing listens add up to at most 1.75 s. By then a restarted service listens again. */
-const ABSENCE_RETRIES_MAX = 3;
+/** Retries while no connection is possible: 1.75 s of pauses in total, enough for a restart. */
+const UNREACHABLE_RETRIES_MAX = 3;
 
 type Limits = {
   readonly attemptTimeoutMilliseconds: number;
@@ -14,38 +14,38 @@ type Limits = {
   readonly timeoutMilliseconds: number;
   readonly retriesMax: number;
   readonly signal: AbortSignal | undefined;
-  /** The service has the caller's task, so it is worth waiting for even if nothing listens at the moment. */
-  readonly isKnown?: boolean;
+  /** Retries the normal number of times even if the service is unreachable. */
+  readonly taskExists?: boolean;
   /** Called before each pause. */
   readonly onRetry?: (error: ClientError, pauseMilliseconds: number) => void;
 };
 
 /**
  * Repeats `attempt` with back-off until it succeeds, its error is permanent, or attempts or time are used up. Gives up
- * early if nothing has listened at any attempt: the service is down, or its URL is wrong.
+ * after 3 retries if no attempt could connect: the service is down, or its URL is wrong.
  */
 export const callWithRetries = async <T>(
   attempt: (timeoutMilliseconds: number) => Promise<Result<T, AttemptError>>,
-  { attemptTimeoutMilliseconds, timeoutMilliseconds, retriesMax, signal, isKnown = false, onRetry }: Limits,
+  { attemptTimeoutMilliseconds, timeoutMilliseconds, retriesMax, signal, taskExists = false, onRetry }: Limits,
   clock: Clock,
   random: () => number,
 ): Promise<Result<T, ClientError>> => {
   const milliseconds = () => clock.now().getTime();
   const deadline = milliseconds() + timeoutMilliseconds;
   let mayHaveBeenAccepted = false;
-  let isAbsent = !isKnown;
+  let isUnreachable = !taskExists;
   for (let attempts = 1; ; attempts++) {
     const answered = await attempt(Math.min(attemptTimeoutMilliseconds, deadline - milliseconds()));
     if (answered.isOk()) return answered;
 
     // A rejected retry does not prove that an earlier attempt was not accepted.
-    const { nothingListens = false, ...failure } = answered.error;
+    const { noConnection = false, ...failure } = answered.error;
     mayHaveBeenAccepted ||= failure.mayHaveBeenAccepted;
-    isAbsent &&= nothingListens;
+    isUnreachable &&= noConnection;
     const error = { ...failure, mayHaveBeenAccepted };
-    const attemptsMax = 1 + (isAbsent ? Math.min(retriesMax, ABSENCE_RETRIES_MAX) : retriesMax);
-    const pause = isAbsent
-      ? absenceDelayMilliseconds(attempts, random())
+    const attemptsMax = 1 + (isUnreachable ? Math.min(retriesMax, UNREACHABLE_RETRIES_MAX) : retriesMax);
+    const pause = isUnreachable
+      ? unreachableDelayMilliseconds(attempts, random())
       : retryDelayMilliseconds(error, attempts, random());
     if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause >= deadline) return err(error);
     onRetry?.(error, pause);
@@ -56,7 +56,7 @@ export const callWithRetries = async <T>(
 
 const FIRST_DELAY_MILLISECONDS = 500;
 const DELAY_MILLISECONDS_MAX = 8_000;
-const ABSENCE_DELAY_MILLISECONDS = 250;
+const UNREACHABLE_DELAY_MILLISECONDS = 250;
 
 /**
  * The pause before a retry; `undefined` for an error that a retry cannot fix. Honours `retry-after`. Otherwise uses
@@ -72,11 +72,11 @@ export const retryDelayMilliseconds = (error: ClientError, attempt: number, rand
 };
 
 /**
- * The pause before a retry while nothing listens: 250, 500 and 1000 ms, of which jitter leaves at least a half. A fast
- * reconnection matters more than the number of clients that try a closed port.
+ * The pause before a retry while no connection is possible: 250, 500 and 1000 ms, of which jitter leaves at least a
+ * half. A fast reconnection matters more than the number of clients that try a closed port.
  */
-const absenceDelayMilliseconds = (attempt: number, random: number): number =>
-  ABSENCE_DELAY_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + random / 2);
+const unreachableDelayMilliseconds = (attempt: number, random: number): number =>
+  UNREACHABLE_DELAY_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + random / 2);
 
 const isTransient = ({ code, status, retryAfterSeconds }: ClientError): boolean => {
   switch (code) {

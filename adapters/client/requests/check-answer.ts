@@ -1,14 +1,15 @@
 import { TASK_STATUSES } from "../../../domain/tasks/told-task.js";
 
-/** What the client relies on in an answer. Other members are not checked: newer services have more. */
+/** Checks the members that this client uses. Unknown members are allowed. */
 type Check = (value: unknown) => boolean;
 
 type Members = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
-const isTextIn = (value: unknown): boolean => typeof value === "string" && value !== "";
+const isNonEmptyText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
-const hasStatus = ({ id, status }: Members): boolean => isTextIn(id) && TASK_STATUSES.some((known) => known === status);
+const hasStatus = ({ id, status }: Members): boolean =>
+  isNonEmptyText(id) && TASK_STATUSES.some((known) => known === status);
 
 /** The answer to a creation. */
 export const isCreated: Check = (value) => isObject(value) && hasStatus(value);
@@ -17,14 +18,14 @@ export const isCreated: Check = (value) => isObject(value) && hasStatus(value);
 export const isTask: Check = (value) =>
   isObject(value) && hasStatus(value) && (value.status !== "failed" || isObject(value.error));
 
-/** A page of the list. Without a cursor, the next page would be the first one again. */
+/** A page of the list. `next_cursor` is required: `undefined` would restart the list. */
 const isPageOf =
   (isItem: Check): Check =>
   (value) =>
     isObject(value) &&
     Array.isArray(value.data) &&
     value.data.every(isItem) &&
-    (value.next_cursor === null || isTextIn(value.next_cursor));
+    (value.next_cursor === null || isNonEmptyText(value.next_cursor));
 
 /** A page of the account's tasks. */
 export const isPage = isPageOf(isTask);
@@ -34,12 +35,12 @@ export const isEntryPage = isPageOf((value) => isObject(value) && Number.isInteg
 
 /** The answer to an upload. */
 export const isUploaded: Check = (value) =>
-  isObject(value) && Array.isArray(value.image_urls) && isTextIn(value.expires_at);
+  isObject(value) && Array.isArray(value.image_urls) && isNonEmptyText(value.expires_at);
 
 /** The balance of an account. */
 export const isTotals: Check = (value) => isObject(value) && Number.isInteger(value.remaining_credits);
 
-/** What the service can make. */
+/** The abilities of the service. */
 export const isAbilities: Check = (value) => isObject(value) && Number.isInteger(value.images_max);
 
 /** The OpenAPI description, with prices and limits. */
@@ -48,13 +49,13 @@ export const isDescription: Check = (value) => {
   return isObject(offer) && isObject(offer.prices) && isObject(offer.uploads);
 };
 
-/** An answer without a body. A page of a proxy is no JSON either. */
+/** An answer without a body. Checks the status only: HTML of a proxy also parses to `undefined`. */
 export const isEmpty = (_: unknown, status: number): boolean => status === 204;
 
-/** An event: of a known type with what that type has, or of a later type. */
+/** An event: a known type with its data, or any other type. */
 export const isEvent: Check = (value) =>
   isObject(value) &&
-  isTextIn(value.type) &&
+  isNonEmptyText(value.type) &&
   (/^panorama\.(succeeded|failed|saved)$/.test(String(value.type)) ? isTask(value.data) : true);
 
 /** The parsed JSON; `undefined` for other text. */
@@ -66,7 +67,7 @@ export const parseJson = (text: string): unknown => {
   }
 };
 
-/** The body of every answer that is not 2xx. */
+/** Error of a non-2xx answer. `undefined` if it is not from the service. */
 export const errorIn = (
   value: unknown,
 ):

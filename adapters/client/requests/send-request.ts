@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
-import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "../client-error.js";
+import { type ClientError, NO_RESPONSE, SERVICE_ERROR_CODES } from "../client-error.js";
 import type { FailureReason } from "../resources.js";
 import type { ServiceUrl } from "../service-url.js";
 import { errorIn, parseJson } from "./check-answer.js";
@@ -11,18 +11,18 @@ export type ApiRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | FormData;
-  /** Whether the parsed body is what the caller relies on. Without it, the answer is a stream of events. */
+  /** Validates the parsed body. Absent: the request opens an event stream. */
   readonly isAnswer?: (value: unknown, status: number) => boolean;
   readonly signal: AbortSignal | undefined;
 };
 
-/** `nothingListens`: there was no connection, so nothing was sent. */
-export type AttemptError = ClientError & { readonly nothingListens?: true };
+/** `noConnection`: nothing was sent. */
+export type AttemptError = ClientError & { readonly noConnection?: true };
 
-/** Far more than any answer of the service has: a page of 100 tasks with the longest prompts. */
+/** Maximum answer size. The largest real answer, 100 tasks with the longest prompts, is far smaller. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Where requests go, and how. */
+/** The service, and defaults of every request. */
 export type Service = {
   readonly baseUrl: ServiceUrl;
   readonly apiKey: string;
@@ -71,7 +71,7 @@ export const sendRequest = async (
   return (await answer()).mapErr((error) => ({ ...error, message: error.message.replaceAll(apiKey, "[api key]") }));
 };
 
-/** Those of the request win over those of the service. */
+/** Request headers override default headers. The key is always set. */
 const sentHeaders = (service: Service, headers: Readonly<Record<string, string>>): Headers => {
   const sent = new Headers(service.headers);
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
@@ -116,36 +116,32 @@ const noAnswer = (
   code: "aborted" | "timeout" | "network_error",
   cause: string,
 ): AttemptError => {
-  const nothingListens = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(cause);
+  const noConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(cause);
   const messages: Record<typeof code, string> = {
     aborted: "The call was aborted.",
     timeout: `${baseUrl} did not answer in time.`,
     network_error: `${baseUrl} cannot be reached: ${cause}.`,
   };
   return {
-    ...nothingReceived,
+    ...NO_RESPONSE,
     code,
     message: messages[code],
-    mayHaveBeenAccepted: method === "POST" && !nothingListens,
-    ...(nothingListens && { nothingListens }),
+    mayHaveBeenAccepted: method === "POST" && !noConnection,
+    ...(noConnection && { noConnection }),
   };
 };
 
-const nothingReceived = { param: undefined, status: undefined, requestId: undefined, retryAfterSeconds: undefined };
-
 /** The caller's signal was aborted before anything was sent. */
 export const abortedBefore: ClientError = {
-  ...nothingReceived,
+  ...NO_RESPONSE,
   code: "aborted",
   message: "The call was aborted.",
-  mayHaveBeenAccepted: false,
 };
 
 const unusableKey: ClientError = {
-  ...nothingReceived,
-  code: "invalid_api_key" satisfies ClientErrorCode,
+  ...NO_RESPONSE,
+  code: "invalid_api_key",
   message: "The API key is missing, or contains characters that no API key has. Pass apiKey, or set PANORAMA_API_KEY.",
-  mayHaveBeenAccepted: false,
 };
 
 /** The header holds seconds or a date (RFC 9110, 10.2.3). */
@@ -156,7 +152,7 @@ const retryAfterSeconds = (header: string | null, now: Date): number | undefined
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
 };
 
-/** `fetch` only reports "fetch failed"; its cause says what happened. */
+/** `fetch` only reports "fetch failed". The error code is in `cause`. */
 const causeOf = (error: unknown): string => {
   const { cause } = error as { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? String(error);
@@ -199,14 +195,14 @@ export type Call<T> = Promise<T> & {
   withResponse(): Promise<WithResponse<T>>;
 };
 
-/** What one request is answered. */
+/** Parsed body and response. */
 export type Answer<T> = { readonly value: T; readonly response: Response };
 
-/** The call of a request that is under way. */
+/** Wraps a sent request as a `Call`. */
 export const callOf = <T>(answered: Promise<Answer<T>>): Call<T> => {
   const call = answered.then(({ value }) => value);
   const withResponse = async (): Promise<WithResponse<T>> => {
-    // Whoever asks for both is told of an error here, and not a second time as an unhandled rejection.
+    // Prevents an unhandled rejection of `call` when only `withResponse` is awaited.
     call.catch(() => {});
     const { value: data, response } = await answered;
     return { data, response, requestId: response.headers.get("x-request-id") ?? undefined };

@@ -2,7 +2,7 @@ import type { Clock } from "../../../application/ports/clock.js";
 import type { PanoramaEvent } from "../resources.js";
 import { isEvent, parseJson } from "./check-answer.js";
 
-/** Three times the pause after which the service sends a comment: the connection is lost. */
+/** Silence after which the connection counts as lost: three keep-alive intervals. */
 const SILENCE_MILLISECONDS_MAX = 45_000;
 
 /** The events of one connection. Ends without an error when the connection ends, breaks, or is silent for too long. */
@@ -17,7 +17,7 @@ export async function* streamEvents(
       if (isEvent(event)) yield { ...(event as PanoramaEvent), id };
     }
   } catch {
-    // The caller connects again, or polls, and gets the error of that if there is one.
+    // The caller reconnects or polls, and sees a lasting error then.
   }
 }
 
@@ -44,7 +44,7 @@ async function* untilSilent(
 /** One event of a `text/event-stream`; comments and other fields are left out. */
 type StreamedEvent = { readonly id: string; readonly data: string };
 
-/** Above this length of one event the stream is not that of the service. */
+/** Maximum length of one event. */
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
 /**

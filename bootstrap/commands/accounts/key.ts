@@ -127,7 +127,7 @@ const stateOf = (revokedAt: Date | undefined, expiresAt: Date | undefined, now: 
 
 const KEY = {
   key: { type: "string", about: "id of the key, not the key itself" },
-  "secret-stdin": { type: "boolean", about: "read the secret key from standard input (for a leaked key)" },
+  "secret-stdin": { type: "boolean", about: "read the key itself from standard input, such as one that has leaked" },
 } as const;
 
 /** The key with the given id or secret. */

@@ -14,7 +14,7 @@ const failure = (differences: Partial<AttemptError>): AttemptError => ({
   mayHaveBeenAccepted: false,
   ...differences,
 });
-const refused = failure({ nothingListens: true });
+const refused = failure({ noConnection: true });
 const cut = failure({ mayHaveBeenAccepted: true });
 
 describe("callWithRetries", () => {
@@ -33,8 +33,8 @@ describe("callWithRetries", () => {
     return { error, pauses: clock.pauses };
   };
 
-  it("gives up within two seconds if nothing listens, with an error without nothingListens", async () => {
-    const { nothingListens: _, ...error } = refused;
+  it("gives up within two seconds if nothing listens, with an error without noConnection", async () => {
+    const { noConnection: _, ...error } = refused;
     expect(await failing(refused)).toEqual({ error, pauses: [250, 500, 1000] });
   });
 
