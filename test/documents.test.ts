@@ -173,7 +173,7 @@ describe("package.json", () => {
     expect((await read("package.json")).trimEnd().split("\n").length).toBeLessThanOrEqual(250);
   });
 
-  it("is not published itself, and has no optional packages but those that the service starts without", async () => {
+  it("is private, and its optional packages are only OpenTelemetry", async () => {
     const { private: isPrivate, optionalDependencies } = JSON.parse(await read("package.json"));
     expect(isPrivate).toBe(true);
     expect(Object.keys(optionalDependencies).filter((name) => !name.startsWith("@opentelemetry/"))).toEqual([]);

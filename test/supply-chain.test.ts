@@ -4,7 +4,7 @@ import { auditFindings } from "./supply-chain/audit.js";
 import { lockFindings } from "./supply-chain/lock-file.js";
 
 describe("the lock file", () => {
-  it("has the integrity and an allowed licence of every package", async () => {
+  it("lists an integrity and an allowed licence for every package", async () => {
     const { packages } = JSON.parse(await readFile("package-lock.json", "utf8"));
     expect(Object.keys(packages).length).toBeGreaterThan(500);
     expect(lockFindings(packages)).toEqual([]);

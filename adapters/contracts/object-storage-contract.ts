@@ -48,7 +48,7 @@ export const objectStorageContract = (
       expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("again");
     });
 
-    it("has returns true for a stored object, otherwise false", async () => {
+    it("returns true from has for a stored object, otherwise false", async () => {
       const storage = await open();
       await storage.put(panorama, Buffer.from("bytes"), "image/jpeg");
       expect(await storage.has(panorama)).toEqual(ok(true));

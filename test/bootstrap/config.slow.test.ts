@@ -60,7 +60,7 @@ describe("readConfig", () => {
     });
   });
 
-  it("has no TLS listener when images are served over https anyway", () => {
+  it("opens no TLS listener if images are served over https", () => {
     expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
       publicUrl: "https://pano.example",
       storage: {

@@ -83,7 +83,7 @@ describe("the files of the service", () => {
     return modes.filter(([, mode]) => mode !== 0).map(([path]) => path);
   };
 
-  it("are for its own user only: new data directory, database, images, TLS key, uploads in progress", async () => {
+  it("have modes for their user only: data directory, database, images, TLS key, uploads", async () => {
     const { dataDir } = await anInstallation();
     const installation = await anInstallation({ DATA_DIR: join(dataDir, "new", "data") });
     const data = join(dataDir, "new");

@@ -38,7 +38,7 @@ describe("Dockerfile", () => {
   const stages = readStages();
   const [build, last] = stages as [Stage, Stage];
 
-  it("has no findings of the linter", () => {
+  it("passes the linter", () => {
     expect(validate(read("Dockerfile")).map(({ message }) => message)).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe("Dockerfile", () => {
     expect(PACKAGE.engines.node).toMatch(new RegExp(`^>=${recommended}\\.`));
   });
 
-  it("has the version and licence of the package", () => {
+  it("names the version and licence of the package", () => {
     expect(last.labels).toEqual({
       "org.opencontainers.image.title": "panorama-service",
       "org.opencontainers.image.version": PACKAGE.version,

@@ -34,7 +34,7 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
     expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
   });
 
-  it("is rejected with another request", async () => {
+  it("rejects a repeated key with another request", async () => {
     unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
     const other = await open(aSubmittingTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
     expect(other).toEqual(
@@ -50,7 +50,7 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
     expect(await open(theirs, { idempotent: keyed("k") })).toEqual(ok({ task: theirs, replayed: false }));
   });
 
-  it("is rejected if its task was deleted, and still with another request", async () => {
+  it("rejects a repeated key of a deleted task, and with another request", async () => {
     const task = aSubmittingTask({ id: taskId(1), accountId: owner });
     unwrap(await open(task, { idempotent: keyed("k") }));
     const sent = submit(task, "upstream-1", noon);
@@ -91,7 +91,7 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
     );
   });
 
-  it("is deleted if it was first used before the given time, and kept otherwise", async () => {
+  it("deletes only keys first used before the given time", async () => {
     unwrap(await open(aSubmittingTask({ reservedAt: noon }), { idempotent: keyed("k") }));
     await tasks.forgetIdempotencyKeys(noon);
     expect(unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") })).replayed).toBe(true);

@@ -33,7 +33,7 @@ describe("every answer of the HTTP server", () => {
     ["OPTIONS", "/api/v1/panoramas"],
     ["PUT", "/api/v1/nowhere", Buffer.alloc(1_000_000)],
   ])(
-    "is a 404 with the error body of the interface for the unknown route %s %s",
+    "has status 404 and the error body for the unknown route %s %s",
     async (method, path, body?: Buffer<ArrayBuffer>) => {
       await expectError(await fetch(service.url + path, { method, ...(body && { body }) }), 404, "not_found");
       expect(service.finished.at(-1)).toMatchObject({ method, route: "unknown", status: 404 });

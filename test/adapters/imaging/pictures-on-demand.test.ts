@@ -71,7 +71,7 @@ describe("pictures on demand", () => {
     await expect.poll(() => broken.brightestGrey(nameOf(1))).toBe(255);
   });
 
-  it("are undefined while the storage is away, and are made when it is back", async () => {
+  it("return undefined while the storage is unavailable, and are made afterwards", async () => {
     const storage = storageOf(await flat(256));
     const pictures = picturesOnDemand(storage, UNMARKED);
     storage.isAway = true;
@@ -80,7 +80,7 @@ describe("pictures on demand", () => {
     expect(await pictures.resized(nameOf(1), 64)).toBeInstanceOf(Uint8Array);
   });
 
-  it("are read two at a time, and at most 100 wait", async () => {
+  it("are read two at a time, with at most 100 waiting", async () => {
     const storage = storageOf(await flat(64));
     const pictures = picturesOnDemand(storage, UNMARKED);
     const release = storage.hold();
@@ -94,7 +94,7 @@ describe("pictures on demand", () => {
     expect(await pictures.resized(nameOf(100), 32)).toBeInstanceOf(Uint8Array);
   });
 
-  it("are kept up to a number of bytes, those used last the longest", async () => {
+  it("are cached up to a number of bytes, least recently used first out", async () => {
     const storage = storageOf(await flat(64));
     const { length = 0 } = (await picturesOnDemand(storage, UNMARKED).resized(nameOf(0), 32)) ?? [];
     storage.reads.length = 0;

@@ -243,7 +243,7 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
       expect(on.sent()).toHaveLength(0);
     });
 
-    it("are a protocol error if the tool itself is unknown", async () => {
+    it("return a protocol error for an unknown tool", async () => {
       await expect(on.session.call("delete_everything")).rejects.toThrow("no such tool");
     });
   });

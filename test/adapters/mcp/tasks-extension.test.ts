@@ -77,7 +77,7 @@ describe("the tasks extension of the MCP server", () => {
     expect(on.post()).toHaveLength(1);
   });
 
-  it("is not used for a client that does not declare it in the request", async () => {
+  it("needs the client's declaration in the request", async () => {
     expect(await generate(aHarbour.prompt, {})).toMatchObject({
       resultType: "complete",
       structuredContent: { id: "task-1", status: "processing" },

@@ -120,7 +120,7 @@ describe("a log line", () => {
     ]);
   });
 
-  it("is not written below the log level; time and level are text", () => {
+  it("is omitted below the log level, and has time and level as text", () => {
     const { logger, parsed } = lines();
     logger.debug("not written");
     logger.warn("written");

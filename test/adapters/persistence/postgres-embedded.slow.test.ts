@@ -137,7 +137,7 @@ describe("stores on an embedder's pool", () => {
     return other;
   };
 
-  it("are not opened before the tables are migrated", async () => {
+  it("refuse to open before the migration", async () => {
     const installation = { pool, schema: SCHEMA, tables: BOTH };
     const message = "The tables of schema panorama are not up to date: call migrate() first.";
     await expect(openDatabase(installation)).rejects.toThrow(message);
@@ -156,7 +156,7 @@ describe("stores on an embedder's pool", () => {
     },
   );
 
-  it("are not opened on connections whose isolation level is not the one of their decisions", async () => {
+  it("refuse connections with another isolation level", async () => {
     await opened();
     const serializable = otherPool({
       options: `-c role=${embedder.role} -c default_transaction_isolation=serializable`,
@@ -166,7 +166,7 @@ describe("stores on an embedder's pool", () => {
     );
   });
 
-  it("are migrated once by concurrent processes, to the tables that the ORM's migrator makes", async () => {
+  it("migrate once with concurrent processes, to the tables of the ORM's migrator", async () => {
     await Promise.all([1, 2, 3, 4].map(() => migrate({ pool: otherPool(), schema: SCHEMA, tables: BOTH })));
     const { rows } = await pool.query("select name from panorama.schema_migration order by id");
     expect(rows.map(({ name }) => name)).toEqual([...STEPS.panoramas, ...STEPS.meter].map(({ name }) => name));
@@ -184,7 +184,7 @@ describe("stores on an embedder's pool", () => {
     expect(pool.idleCount).toBe(pool.totalCount);
   });
 
-  it("are also migrated by the texts of the steps, which an embedder's own tool executes", async () => {
+  it("migrate with the SQL texts in an embedder's own tool", async () => {
     const { admin } = embedder;
     for (const { statements } of migrationTexts({ dialect: "postgresql", name: "texts", tables: BOTH })) {
       await admin.query(`begin; ${statements.join(";\n")}; commit`);

@@ -125,7 +125,7 @@ describe("stores on an embedder's SQLite connection", () => {
 
   const names = (): unknown[] => sqlite.prepare("select name from customer order by id").all().map(nameOf);
 
-  it("are not opened before the tables are migrated", async () => {
+  it("refuse to open before the migration", async () => {
     await expect(openDatabase(installation)).rejects.toThrow(
       "The tables of prefix panorama_ are not up to date: call migrate() first.",
     );
@@ -142,7 +142,7 @@ describe("stores on an embedder's SQLite connection", () => {
     },
   );
 
-  it("are migrated once, and leave other tables unchanged", async () => {
+  it("migrate once, and leave other tables unchanged", async () => {
     sqlite.exec("insert into customer (name) values ('acme')");
     const before = schemaOf(sqlite);
     await migrate(installation);
@@ -164,7 +164,7 @@ describe("stores on an embedder's SQLite connection", () => {
     expect(sqlite.isTransaction).toBe(false);
   });
 
-  it("are also migrated by the texts of the steps, which an embedder's own tool executes", async () => {
+  it("migrate with the SQL texts in an embedder's own tool", async () => {
     for (const { statements } of migrationTexts({ dialect: "sqlite", name: PREFIX, tables: BOTH })) {
       sqlite.exec(`begin; ${statements.join(";\n")}; commit`);
     }

@@ -179,7 +179,7 @@ describe("the pictures of tiles and the front page", () => {
     expect((await get(`/p/${small?.slug}/tile-960.webp`)).status).toBe(404);
   });
 
-  it("are made 512 pixels wide, and may be cached", async () => {
+  it("have a copy 512 pixels wide, which may be cached", async () => {
     const [task] = await publish(["a lake"]);
     const answer = await get(`/p/${task?.slug}/512.webp`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);

@@ -65,7 +65,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect((await login(ann.email, NEW_PASSWORD)).status).toBe(303);
   });
 
-  it("are valid for one use, which invalidates the other links of the address", async () => {
+  it("work once, which invalidates the other links of the address", async () => {
     const [first, second] = [await linkFor(ann.email), await linkFor(ann.email)];
     expect((await reset(first)).status).toBe(303);
     for (const token of [first, second]) {
@@ -240,7 +240,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     });
 
   if (!sendsMail)
-    it("are not used at sign-up without a mail server: the account is open at once", async () => {
+    it("are not needed at sign-up without a mail server: the account opens at once", async () => {
       const email = `new${people}@example.com`;
       expect((await post("/signup", { email, password: PASSWORD })).headers.get("location")).toBe("/works");
       expect(service.mail.letters).toEqual([]);

@@ -75,7 +75,7 @@ describe("the built scripts and styles", () => {
     ["gzip;q=0.000", undefined],
     ["identity", undefined],
     ["", undefined],
-  ])("are compressed as Accept-Encoding: %s allows", async (acceptEncoding, coding) => {
+  ])("are compressed according to Accept-Encoding: %s", async (acceptEncoding, coding) => {
     const plain = bytesOf(await request("viewer.js"));
     const reply = await request("viewer.js", { "accept-encoding": acceptEncoding });
     expect(reply.status).toBe(200);
@@ -85,7 +85,7 @@ describe("the built scripts and styles", () => {
     expect(decode[(coding ?? "identity") as keyof typeof decode](bytesOf(reply)).equals(plain)).toBe(true);
   });
 
-  it("are sent as they are if they are compressed already", async () => {
+  it("are sent unchanged if already compressed", async () => {
     const { status, headers } = await request("display.woff2", { "accept-encoding": "br" });
     expect([status, headers["content-type"], headers["content-encoding"]]).toEqual([200, "font/woff2", undefined]);
   });

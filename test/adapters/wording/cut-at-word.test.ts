@@ -14,7 +14,7 @@ describe("a text that is cut at a word", () => {
     expect(cutAtWord(text, 12)).toBe(short);
   });
 
-  it("is the text, or a beginning of it and an ellipsis, of at least half of the characters", () => {
+  it("equals the text, or at least half of the maximum followed by an ellipsis", () => {
     const words = fc.array(fc.stringMatching(/^[a-zé湖]{1,12}$/), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(words, fc.integer({ min: 12, max: 40 }), (all, charactersMax) => {

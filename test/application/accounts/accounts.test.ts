@@ -71,7 +71,7 @@ describe("openAccount", () => {
 });
 
 describe("hasAccounts", () => {
-  it("is false until the first account is opened", async () => {
+  it("returns false until the first account is opened", async () => {
     expect(await hasAccounts(world)()).toBe(false);
     await open();
     expect(await hasAccounts(world)()).toBe(true);

@@ -140,7 +140,7 @@ describe("the change of an e-mail address", () => {
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
   });
 
-  it("is refused after an hour, and if somebody else has taken the address meanwhile", async () => {
+  it("fails after an hour, and if the address is taken meanwhile", async () => {
     await ask(ann, "new@example.com");
     const late = lastToken();
     await world.clock.advance(PASSWORD_LINK_SECONDS * 1000);
@@ -169,13 +169,13 @@ describe("deleteAccount", () => {
     expect((await open("ann")).id).not.toBe(ann.id);
   });
 
-  it("is refused while a panorama is being made", async () => {
+  it("refuses an account with a panorama in processing", async () => {
     (await world.createPanorama(ann.id, aCreationRequest()))._unsafeUnwrap();
     expect(await remove(ann)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
   });
 
-  it("is completed by background work after an interruption, independently per account", async () => {
+  it("completes an interrupted deletion in the background, independently per account", async () => {
     const task = (await world.createPanorama(ann.id, aCreationRequest({ prompt: "my garden" })))._unsafeUnwrap().task;
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();

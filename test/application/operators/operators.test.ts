@@ -57,7 +57,7 @@ describe("adjustCredits", () => {
 });
 
 describe("closeAccount", () => {
-  it("is refused while a task is in processing, and changes nothing then", async () => {
+  it("refuses an account with a task in processing, without changes", async () => {
     const owner = await anOwner(world, 20);
     await create(owner);
     expect(await closeAccount(world)(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
@@ -99,7 +99,7 @@ describe("closeAccount", () => {
     expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "insufficient_credits" });
   });
 
-  it("is completed by a repeated call after it was interrupted", async () => {
+  it("completes an interrupted closing in a repeated call", async () => {
     const owner = await anOwner(world, 20);
     const { id } = await create(owner, { prompt: "my own garden" });
     await world.clock.advance(world.provider.nextPollMilliseconds());

@@ -292,7 +292,7 @@ describe("cancelTask", () => {
     expect((await create())._unsafeUnwrap()).toMatchObject({ replayed: true, task: { id, state: "failed" } });
   });
 
-  it("is not_found for a task of another account, an unknown and a deleted one", async () => {
+  it("returns not_found for a task of another account, an unknown and a deleted one", async () => {
     const id = await created();
     const stranger = await anOwner(world, 10);
     const notFound = (id: TaskId) => err({ kind: "not_found", message: `There is no task ${id} on this account.` });

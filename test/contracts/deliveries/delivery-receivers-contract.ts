@@ -32,7 +32,7 @@ export const describeReceivers = (
     const url = "https://hooks.example.com/1";
     const lane = `${owner} https://hooks.example.com`;
 
-    it("gets one lease at a time, and none before the end of its pause", async () => {
+    it("gets one delivery at a time, and none before the end of its pause", async () => {
       await addNewEndpoint();
       for (const n of [1, 2, 3]) await succeeded(n);
       const claims = await Promise.all(Array.from({ length: 8 }, () => claim(1)));
@@ -85,7 +85,7 @@ export const describeReceivers = (
   describe("a receiver that does not answer", () => {
     const timeout: AttemptResult = { kind: "failed", detail: "timeout", isGone: false, isUnanswered: true };
 
-    it("has one lease at a time until it confirms one", async () => {
+    it("gets one delivery at a time until it confirms one", async () => {
       await addEndpoint();
       for (const n of [1, 2, 3, 4]) await succeeded(n);
       for (const lease of await claim(2)) await record(lease, timeout);

@@ -52,7 +52,7 @@ export const describeResends = ({ it }: Pick<TestFunctions, "it">, on: DeliveryS
     expect(names(await claimAt(3))).toEqual(["2 panorama.saved"]);
   });
 
-  it("is attempted after a probe of its lane, without the pause", async () => {
+  it("follows a probe of its lane without the pause", async () => {
     await addEndpoint();
     await setReceiver(endpointId(1), { verifiedAt: noon, failures: 3, nextAt: noon });
     for (const n of [1, 2]) await succeeded(n);

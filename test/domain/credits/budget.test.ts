@@ -46,7 +46,7 @@ describe("dayOf and monthOf", () => {
 });
 
 describe("startOf and endOfWindow", () => {
-  it("are the first moment of the calendar day or month in UTC, and the first one after it", () => {
+  it("return the start of the UTC day or month, and of the next one", () => {
     fc.assert(
       fc.property(time, (at) => {
         expect(startOf("day", at).toISOString()).toBe(`${dayInUtc(at)}T00:00:00.000Z`);
@@ -127,7 +127,7 @@ describe("admitSpending", () => {
 });
 
 describe("hasBudget", () => {
-  it("is true with one of the two", () => {
+  it("returns true for a daily or a monthly budget", () => {
     expect(hasBudget({ creditsPerDay: undefined, creditsPerMonth: undefined })).toBe(false);
     expect(hasBudget({ creditsPerDay: credits(1), creditsPerMonth: undefined })).toBe(true);
     expect(hasBudget({ creditsPerDay: undefined, creditsPerMonth: credits(1) })).toBe(true);

@@ -12,12 +12,12 @@ describe("packs of credits", () => {
     ]);
   });
 
-  it("are found by their number of credits; other numbers give undefined", () => {
+  it("are found by their number of credits, otherwise undefined", () => {
     for (const pack of CREDIT_PACKS) expect(packOf(pack.credits, CREDIT_PACKS)).toEqual(pack);
     for (const amount of [0, -100, 99, Number.NaN]) expect(packOf(amount, CREDIT_PACKS)).toBeUndefined();
   });
 
-  it("have a lower price per credit the larger they are", () => {
+  it("cost less per credit with increasing size", () => {
     const prices = CREDIT_PACKS.map(({ credits, priceCents }) => priceCents / credits);
     expect(prices).toEqual([...prices].sort((a, b) => b - a));
     expect(new Set(prices).size).toBe(prices.length);

@@ -13,7 +13,7 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../../domain/panorama-policy.j
 const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 
 describe("an idempotency key", () => {
-  it("is the same key bare and in quotes", () => {
+  it("equals itself in quotes", () => {
     const bareKey = fc
       .string({ unit: visibleAscii, minLength: 1, maxLength: 255 })
       .filter((text) => !/^".*"$/.test(text));
@@ -64,7 +64,7 @@ describe("an idempotency key", () => {
     expect(IDEMPOTENCY_KEPT_MILLISECONDS).toBe(86_400_000);
   });
 
-  it("is refused for a second, different request", () => {
+  it("is refused for a different request", () => {
     const request = { key: "key" as IdempotencyKey, request: "a".repeat(64) };
     expect(checkSameRequest("a".repeat(64), request, 24)).toEqual(ok(undefined));
     expect(checkSameRequest("b".repeat(64), request, 24)).toEqual(

@@ -51,7 +51,7 @@ describe("an order", () => {
     );
   });
 
-  it("is paid once: the second payment is refused with the order as first paid", () => {
+  it("rejects a second payment with the paid order", () => {
     const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
     expect(paid).toEqual(aPaidOrder());
     expect(pay(paid, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
@@ -95,7 +95,7 @@ describe("an order", () => {
     );
   });
 
-  it("is not paid by any payment if it has no checkout", () => {
+  it("rejects every payment if it has no checkout", () => {
     const refused = err({ kind: "wrong_payment", differences: ["checkout"] });
     expect(payWith(aPendingOrder(), payment, noon)).toEqual(refused);
     expect(payWith(aPaidOrder(), payment, noon)).toEqual(refused);
@@ -115,7 +115,7 @@ describe("an order", () => {
     );
   });
 
-  it("is for an integer from 1 to 1,000,000: every other number is refused", () => {
+  it("accepts integers from 1 to 1,000,000 only", () => {
     return fc.assert(
       fc.property(fc.oneof(fc.double(), fc.integer()), (amount) => {
         expect(parseOrderCredits(amount).isOk()).toBe(Number.isInteger(amount) && amount > 0 && amount < 1_000_001);

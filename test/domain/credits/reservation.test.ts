@@ -37,7 +37,7 @@ describe("a reservation", () => {
     expect(refund(held)).toEqual({ ...reserved, state: "refunded" });
   });
 
-  it("is resolved exactly once: the compiler accepts only a held reservation for capture and for refund", () => {
+  it("does not compile with a capture or refund of a resolved reservation", () => {
     expectTypeOf(capture).parameter(0).toEqualTypeOf<HeldReservation>();
     expectTypeOf(refund).parameter(0).toEqualTypeOf<HeldReservation>();
     expectTypeOf(capture).returns.toEqualTypeOf<CapturedReservation>();

@@ -12,7 +12,7 @@ const signatures = [
 ] as const;
 
 describe.each(signatures)("the signature of %s", (type, signature, significant) => {
-  it("is recognised with any bytes after it", () => {
+  it("matches with any bytes after it", () => {
     return fc.assert(
       fc.property(fc.uint8Array(), (rest) => {
         expect(imageTypeOf(Uint8Array.of(...signature, ...rest))).toBe(type);
@@ -20,7 +20,7 @@ describe.each(signatures)("the signature of %s", (type, signature, significant) 
     );
   });
 
-  it("is compared up to its last byte", () => {
+  it("is compared to its last byte", () => {
     expect(signature.length).toBeLessThanOrEqual(SIGNATURE_BYTES);
     expect(imageTypeOf(Uint8Array.from(signature.slice(0, -1)))).toBeUndefined();
     for (const at of significant) {

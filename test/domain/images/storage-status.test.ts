@@ -94,7 +94,7 @@ describe("the image of a finished task", () => {
     expect(before).toEqual(copy);
   });
 
-  it("has no other transitions: the compiler refuses them", () => {
+  it("does not compile with any other transition", () => {
     type StatesThatAllow<Name extends Exclude<Event, "retry">> = Parameters<(typeof events)[Name]>[0]["status"];
     expectTypeOf<StatesThatAllow<"keep">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"keepWithoutThumbnail">>().toEqualTypeOf<"uploading">();

@@ -195,7 +195,7 @@ describe("a task", () => {
     expect(before).toEqual(copy);
   });
 
-  it("has no other transitions: the compiler refuses them", () => {
+  it("does not compile with any other transition", () => {
     type StatesThatAllow<Name extends Event> = Parameters<(typeof events)[Name]>[0]["state"];
     expectTypeOf<StatesThatAllow<"start">>().toEqualTypeOf<"queued">();
     expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"submitting">();
@@ -246,7 +246,7 @@ describe("a task", () => {
     expect(isCancelable(states[state])).toBe(cancelable);
   });
 
-  it("is in progress while it is active, and after success while its image is uploading", () => {
+  it("counts as in progress while active, and while its image is uploading", () => {
     expect(isInProgress(states.queued)).toBe(true);
     expect(isInProgress(states.submitting)).toBe(true);
     expect(isInProgress(states.submitted)).toBe(true);
@@ -256,7 +256,7 @@ describe("a task", () => {
     expect(isInProgress(states.failed)).toBe(false);
   });
 
-  it("is in the gallery while it is public and its image is in permanent storage", () => {
+  it("appears in the gallery while it is public and its image is stored", () => {
     const shown = (visibility: "public" | "private", stored: StoredImage) =>
       isInGallery(aSucceededTask({ request: aCreationRequest({ visibility }), image: stored }));
     for (const stored of [keep(image), keepWithoutThumbnail(image)]) {

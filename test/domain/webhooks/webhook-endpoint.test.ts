@@ -87,7 +87,7 @@ describe("an endpoint", () => {
     expect(admitEndpointAt(url, ["https://b.example/", other])._unsafeUnwrapErr()).toEqual(refused);
   });
 
-  it("is admitted at another URL, and not as the eleventh", () => {
+  it("is admitted at another URL, and refused as the eleventh", () => {
     const urls = Array.from({ length: ENDPOINTS_MAX }, (_, n) => `https://a.example/${n}`);
     expect(admitEndpointAt("https://a.example/hook?x=1", ["https://a.example/hook"])).toEqual(ok(undefined));
     expect(admitEndpointAt("https://a.example/new", urls)._unsafeUnwrapErr().kind).toBe("too_many_endpoints");

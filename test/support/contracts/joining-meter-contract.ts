@@ -45,7 +45,7 @@ export const describeJoiningMeter = <Connection>(technology: string, open: () =>
       await close();
     });
 
-    it("leaves the transaction as it was if it refuses or throws", async () => {
+    it("leaves the transaction unchanged if it refuses or throws", async () => {
       const { store, transact, insertJob, jobs, close } = await open();
       const pdf = meter({ policy, store });
       await transact("commit", async (connection) => {
@@ -112,7 +112,7 @@ export const describeJoiningMeter = <Connection>(technology: string, open: () =>
       await close();
     });
 
-    it("leaves room for what is held, and for nothing more", async () => {
+    it("reserves room for held credits, and for nothing more", async () => {
       const { store, close } = await open();
       const pdf = meter({ policy, store });
       await pdf.purchase("acme", { orderId: "order-1", credits: most });

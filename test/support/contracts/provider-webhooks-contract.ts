@@ -139,7 +139,7 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
       expect(await on.remote.webhooks.taskOf(arrived({ ...genuine, body: "" }))).toEqual(rejected);
     });
 
-    it("are accepted if they were signed at most five minutes before or after now", async () => {
+    it("are accepted up to five minutes before or after their signing time", async () => {
       const signedAt = on.clock.now().getTime();
       for (const seconds of [-300, 0, 300]) {
         expect(await on.remote.webhooks.taskOf(arrived(webhook(new Date(signedAt + seconds * 1000))))).toEqual(
@@ -156,7 +156,7 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
       expect(await on.remote.webhooks.taskOf(kept)).toEqual(rejected);
     });
 
-    it("are checked with keys that are fetched at the first use and once a day", async () => {
+    it("use keys fetched at the first use and once a day", async () => {
       expect(keyReads()).toBe(0);
       await Promise.all([1, 2, 3].map(() => on.remote.webhooks.taskOf(arrived(webhook()))));
       expect(keyReads()).toBe(1);
@@ -168,7 +168,7 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
       expect(keyReads()).toBe(2);
     });
 
-    it("are checked with new keys, fetched at most once a minute, when the old ones do not match", async () => {
+    it("fetch new keys, at most once a minute, if the old keys do not match", async () => {
       await on.remote.webhooks.taskOf(arrived(webhook()));
       changeKey(on.remote);
       expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(rejected);

@@ -17,7 +17,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
   const cancel = async (id: string) => (await on.remote.provider.cancel?.(id))?._unsafeUnwrap();
 
   if (!defaults.interrupts) {
-    it("of a generation that has started sends nothing, and it goes on", async () => {
+    it("of a started generation sends nothing, and the task continues", async () => {
       const id = await running(false);
       const sent = changes();
       expect(await cancel(id)).toBe("too_late");
@@ -57,7 +57,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
         ["is refused", refuses(500)],
         ["is refused because of the key", refuses(401)],
         ["is not received", FAULTS.cutBefore],
-      ])("does not confirm it if the call %s, and it goes on", async (_, fault) => {
+      ])("is not confirmed if the call %s, and the task continues", async (_, fault) => {
         const id = await running(true);
         on.remote.fake.faults.cancels.push(fault);
         const canceled = await on.remote.provider.cancel?.(id);
@@ -83,7 +83,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
         expect((await polled(id)).state).not.toBe("succeeded");
       });
 
-      it("does not confirm it if the provider has not stopped it after some seconds, and it goes on", async () => {
+      it("is not confirmed if the provider has not stopped it after some seconds, and the task continues", async () => {
         const id = await running(true);
         on.remote.fake.readsUntilCanceled = Number.POSITIVE_INFINITY;
         const before = requests();

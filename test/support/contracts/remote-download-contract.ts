@@ -64,7 +64,7 @@ export const describeRemoteDownloads = (on: RemoteSetup): void => {
     it.each<[string, Fault, string]>([
       ["unavailable", FAULTS.noAnswerAfter, "provider_unavailable"],
       ["unusable", half, "result_unusable"],
-    ])("is %s when it has not ended after 20 seconds, and can be retried", async (_, fault, kind) => {
+    ])("returns %s after 20 seconds, and can be retried", async (_, fault, kind) => {
       const { id, url } = await succeeded();
       on.remote.fake.faults.images.push(fault);
       const timeouts = manualTimeouts();

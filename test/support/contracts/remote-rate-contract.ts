@@ -72,7 +72,7 @@ export const describeRemoteRates = (on: RemoteSetup): void => {
     await other.close();
   });
 
-  it("reports calls above the provider's limit as not sent or unavailable, and pauses as long as it is told", async () => {
+  it("reports calls above the provider's limit as not sent or unavailable, and respects Retry-After", async () => {
     const { fake, provider } = on.remote;
     Object.assign(fake, { now: () => on.clock.now() });
     Object.assign(fake.limits, { callsPerSecond: 2, retryAfterSeconds: 4 });

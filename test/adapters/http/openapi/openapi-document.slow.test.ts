@@ -26,7 +26,7 @@ describe("the OpenAPI description", () => {
   });
   afterAll(() => service.end());
 
-  it("is public, is OpenAPI 3.1, and describes version 1.0.0", () => {
+  it("needs no key and describes version 1.0.0 in OpenAPI 3.1", () => {
     expect(description).toEqual(
       JSON.parse(
         JSON.stringify(

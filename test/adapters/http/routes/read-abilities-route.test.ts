@@ -77,7 +77,7 @@ describe("what this installation can make", () => {
       { minItems: 1, maxItems: 3, description: "This installation needs 1 to 3 reference images." },
       { maxLength: 4000, description: "A prompt has at most 4000 characters." },
     ],
-  ])("is in the OpenAPI description of a creation: %o", async (abilities, from, needs, has, images, prompt) => {
+  ])("appears in the OpenAPI description of a creation: %o", async (abilities, from, needs, has, images, prompt) => {
     service.provider.abilities = abilities;
     const { info, paths, components } = await document();
     expect(info.description).toContain(from);

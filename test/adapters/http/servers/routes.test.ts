@@ -62,7 +62,7 @@ describe("the HTTP server", () => {
   });
 
   it.each(["/a", "/a/", "/a//last", "/a/1/", "//a/1", "/A/1", "/a/1/other", "/", "/a%2F1"])(
-    "has no route for %s",
+    "answers 404 to %s",
     async (path) => {
       const { status, body } = await ask("GET", path);
       expect([status, JSON.parse(body).error.code]).toEqual([404, "not_found"]);

@@ -67,7 +67,7 @@ describe("the certificate of the embedded TLS listener", () => {
     expect(await read(folder, new Date(now.getTime() + 3621 * DAY))).toEqual(renewed);
   });
 
-  it("is created again if its files are damaged or do not match", async () => {
+  it("is replaced if its files are damaged or do not match", async () => {
     const folder = await scratchFolder();
     const foreignKey = (await read(await scratchFolder(), now)).key;
     const { keyFile, certificateFile } = await tlsCertificate(folder, "localhost", now);
@@ -83,7 +83,7 @@ describe("the certificate of the embedded TLS listener", () => {
     }
   });
 
-  it("is created also if the data folder does not exist", async () => {
+  it("is created together with a missing data folder", async () => {
     const { certificate } = await read(join(await scratchFolder(), "data"), now);
     expect(certificate).toContain("BEGIN CERTIFICATE");
   });

@@ -54,7 +54,7 @@ describe("every file of a panorama", () => {
     },
   );
 
-  it("is valid with the manifest of the provider, which panorama and social image keep", async () => {
+  it("keeps the provider's manifest in panorama and social image", async () => {
     const provider = signPictures(async () => makeSigningPair(new Date()));
     const sourceType = "trainedAlgorithmicMedia";
     const { panorama, social, thumbnail } = await filesOf(await provider(generated, { sourceType }), sourceType);
@@ -63,7 +63,7 @@ describe("every file of a panorama", () => {
     expect(await verifiedProvenance(thumbnail, "image/webp")).toMatchObject({ state: "Valid", manifests: 1 });
   });
 
-  it("has the same bytes when it is made again", async () => {
+  it("gets the same bytes again from the same input", async () => {
     const files = await filesOf(generated, "trainedAlgorithmicMedia");
     expect(await filesOf(generated, "trainedAlgorithmicMedia")).toEqual(files);
   });

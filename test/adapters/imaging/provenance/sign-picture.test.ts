@@ -59,7 +59,7 @@ describe("a signed picture", () => {
   it.each([
     ["image/jpeg", jpeg],
     ["image/webp", webp],
-  ])("is valid for the reference library, and its pixels are the same: %s", async (type, picture) => {
+  ])("passes the reference library with unchanged pixels: %s", async (type, picture) => {
     const signed = await sign(picture, TRAINED);
     expect(await verifiedProvenance(signed, type)).toEqual({
       state: "Valid",
@@ -75,7 +75,7 @@ describe("a signed picture", () => {
   it.each([
     ["image/jpeg", jpeg],
     ["image/webp", webp],
-  ])("is invalid if one byte of its picture is changed: %s", async (type, picture) => {
+  ])("fails the validation after a change of one byte: %s", async (type, picture) => {
     const signed = Buffer.from(await sign(picture, TRAINED));
     const changed = type === "image/jpeg" ? signed.length - 4 : 40;
     signed[changed] = (signed[changed] ?? 0) ^ 1;
@@ -120,13 +120,13 @@ describe("a signed picture", () => {
     });
   });
 
-  it("has the same bytes when it is made again", async () => {
+  it("gets the same bytes again from the same input", async () => {
     expect(await sign(jpeg, TRAINED)).toEqual(await sign(jpeg, TRAINED));
   });
 
   const UNTRUSTED = { state: "Valid", failures: ["signingCredential.untrusted"] };
 
-  it("is signed with certificates of every usual kind", async () => {
+  it("accepts certificates of every usual kind", async () => {
     for (const algorithm of [EC_P256, EC_P384, RSA_2048]) {
       const own = await selfSigned([ExtendedKeyUsage.emailProtection], algorithm);
       expect(signingPairProblem(own, new Date())).toBeUndefined();

@@ -38,7 +38,7 @@ describe("Database on PostgreSQL", () => {
     await orm.close(true);
   });
 
-  it("is migrated once by concurrent processes, and is not opened before", async () => {
+  it("migrates once with concurrent processes, and does not open before", async () => {
     await administer(inject("postgresUrl"), "create database empty");
     const empty = databaseUrl(inject("postgresUrl"), "empty");
     await expect(openPostgresDatabase(empty, 2)).rejects.toThrow(
@@ -50,7 +50,7 @@ describe("Database on PostgreSQL", () => {
     await opened.close();
   });
 
-  it("is not opened or migrated when a later version has migrated it, but stays open, unless that is compatible", async () => {
+  it("refuses to open or migrate after an incompatible later migration, but stays open", async () => {
     const ahead = await freshDatabase();
     const open = await openPostgresDatabase(ahead, 2);
     await open.sql("insert into schema_migration (name) values ('998-index-compatible')");
@@ -69,7 +69,7 @@ describe("Database on PostgreSQL", () => {
     await open.close();
   });
 
-  it("is neither opened nor migrated when a version before 3.0.0 has made it", async () => {
+  it("refuses to open or migrate a database from before 3.0.0", async () => {
     const earlier = await freshDatabase();
     const open = await openPostgresDatabase(earlier, 2);
     await open.sql("update schema_migration set name = '001-tables'");

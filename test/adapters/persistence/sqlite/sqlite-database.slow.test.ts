@@ -80,7 +80,7 @@ describe("Database on SQLite", () => {
     );
   });
 
-  it("is not opened when a later version has migrated it, unless that is compatible", async () => {
+  it("refuses to open after an incompatible later migration", async () => {
     const record = (name: string) => database.sql("insert into schema_migration (name) values (?)", [name]);
     await record("998-index-compatible");
     await (await openExistingSqliteDatabase(file)).close();
@@ -96,7 +96,7 @@ describe("Database on SQLite", () => {
     }
   });
 
-  it("is not opened when a version before 3.0.0 has made it", async () => {
+  it("refuses to open a database from before 3.0.0", async () => {
     await database.sql("update schema_migration set name = '001-tables'");
     for (const open of [openSqliteDatabase, openExistingSqliteDatabase]) {
       await expect(open(file)).rejects.toThrow(
@@ -267,7 +267,7 @@ describe("Database on SQLite", () => {
     await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
   });
 
-  it("is created once by processes that start concurrently in an empty folder", async () => {
+  it("creates one database for processes that start concurrently in an empty folder", async () => {
     const fresh = join(folder, "not", "there", "yet", "panorama.sqlite");
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));

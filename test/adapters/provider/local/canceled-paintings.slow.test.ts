@@ -99,7 +99,7 @@ describe("a canceled generation of the local provider", () => {
     expect(await files()).toEqual([[], []]);
   });
 
-  it("is not painted again by a process that starts while its painting stops", async () => {
+  it("is not painted again by a process that starts during the stop", async () => {
     const id = await submitted();
     const canceling = provider.cancel(id);
     await expect.poll(() => pool.orders[0]?.signal.aborted).toBe(true);

@@ -72,7 +72,7 @@ describe("a painted panorama", () => {
     expect(brightness(pixels)).toBeLessThan(250);
   });
 
-  it("is the same for the same prompt, ignoring blanks and capitals", async () => {
+  it("depends on the prompt only, ignoring blanks and capitals", async () => {
     const first = await painted("a lake in the mountains");
     expect(await painted("a lake in the mountains")).toEqual(first);
     expect(await painted("  A lake  in the Mountains")).toEqual(first);
@@ -82,7 +82,7 @@ describe("a painted panorama", () => {
     expect(await painted("a lake in the mountains")).not.toEqual(await painted("a lake in the high mountains"));
   });
 
-  it("is the same picture at every size", async () => {
+  it("shows the same picture at every size", async () => {
     const small = await painted("a lake in the mountains");
     const large = await painted("a lake in the mountains", WIDTH * 2);
     let difference = 0;

@@ -205,7 +205,7 @@ describe("a hosted reference image of a model with a list", () => {
   it.each([
     ["small one as a data URI", 10, /^data:image\/png;base64,/],
     ["large one as an uploaded file, whole", 400, /\/v1\/files\/file-1$/],
-  ])("is sent: a %s", async (_, edgePixels, sent) => {
+  ])("is uploaded and sent: a %s", async (_, edgePixels, sent) => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started("bytedance/seedream-4", storage);
     const noise = Buffer.from(Array.from({ length: edgePixels ** 2 * 3 }, (_, n) => (n * n * 7919) % 251));

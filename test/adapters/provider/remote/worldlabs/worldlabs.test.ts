@@ -232,21 +232,18 @@ describe("worldlabs dialect", () => {
   });
 
   describe("a lost creation", () => {
-    it.each(["world", "bare"] as const)(
-      "is found by its tag, and continues as its world, wrapped as %s",
-      async (wrapper) => {
-        const { fake, provider } = await started();
-        Object.assign(fake, { wrapper, plan: "run" });
-        const id = await lost(worldlabs);
-        expect(id).toBe(`worlds/world-${theTask(fake).id}`);
-        expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
-        fake.plan = "succeed";
-        const temporaryUrl = `${fake.baseUrl}/panoramas/${theTask(fake).id}.png?sig=1`;
-        expect(await provider.poll(id)).toEqual(ok({ state: "succeeded", temporaryUrl }));
-        expect((await provider.download(temporaryUrl, id)).isOk()).toBe(true);
-        expect(fake.tasks).toHaveLength(1);
-      },
-    );
+    it.each(["world", "bare"] as const)("continues as the world found by its tag, wrapped as %s", async (wrapper) => {
+      const { fake, provider } = await started();
+      Object.assign(fake, { wrapper, plan: "run" });
+      const id = await lost(worldlabs);
+      expect(id).toBe(`worlds/world-${theTask(fake).id}`);
+      expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+      fake.plan = "succeed";
+      const temporaryUrl = `${fake.baseUrl}/panoramas/${theTask(fake).id}.png?sig=1`;
+      expect(await provider.poll(id)).toEqual(ok({ state: "succeeded", temporaryUrl }));
+      expect((await provider.download(temporaryUrl, id)).isOk()).toBe(true);
+      expect(fake.tasks).toHaveLength(1);
+    });
 
     it("counts as running if its world has failed", async () => {
       const { fake, provider } = await started();
