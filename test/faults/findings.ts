@@ -1,5 +1,6 @@
 import { sumOf } from "../../domain/credits/ledger.js";
 import { audit } from "../../domain/credits/ledger-audit.js";
+import { CREDIT_PACKS } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
@@ -46,7 +47,7 @@ export const inspect = async (
     if (standing.activeTasks !== 0) findings.push(`${standing.activeTasks} tasks are still counted as active`);
     tasks.push(...own);
     const { remaining, reserved, spent } = await stores.ledger.totals(standing.accountId);
-    const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
+    const bought = sumOf(entries.filter(({ kind }) => kind === "purchase" || kind === "payment_refund"));
     if (remaining + reserved + spent !== bought)
       findings.push(`the totals do not add up to the ${bought} bought credits`);
   }
@@ -61,6 +62,12 @@ export const inspect = async (
   if (Number(unreleased?.n) > 0) findings.push("a task that has failed or is deleted still uses reference images");
   findings.push(...answerFindings(around, byId));
   findings.push(...(await spendingFindings(around, tasks)));
+  for (const [id, known] of around.packs) {
+    if (known.size < 2) continue;
+    const order = await stores.orders.find(id);
+    const takenBack = order?.state === "pending" ? undefined : order?.takenBack;
+    if (takenBack !== CREDIT_PACKS[0].credits / 2) findings.push(`${takenBack} credits of order ${id} are taken back`);
+  }
   for (const { error, work } of reporter.of("work_failed")) {
     if (!isInjected(error)) findings.push(`the work ${work} failed: ${String(error)}`);
   }

@@ -3,6 +3,8 @@ import type { Row, Sql } from "../../adapters/persistence/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { buyCredits } from "../../application/credits/orders.js";
+import { receivePaymentWebhook } from "../../application/credits/payment-reports.js";
 import { eventBody } from "../../application/events/panorama-task.js";
 import { hidePanorama } from "../../application/operators/hide-panorama.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
@@ -138,6 +140,8 @@ export class Instance {
       receiveWebhook: receiveProviderWebhook(ports),
       deliver: deliverEvents(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }),
       forget: deleteOldEvents(ports),
+      buyPack: buyCredits({ ...ports, payments: guarded("payments", outside.payments) }),
+      receivePayment: receivePaymentWebhook({ ...ports, payments: outside.payments }),
     };
   }
 

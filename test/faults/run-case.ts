@@ -156,6 +156,7 @@ const TABLES = [
   "key_spending",
   "task",
   "api_key",
+  "payment_return",
   "credit_order",
   "account",
 ];

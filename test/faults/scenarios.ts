@@ -5,6 +5,7 @@ import {
 } from "../support/application.js";
 import {
   buyCredits,
+  buyPack,
   cancel,
   check,
   create,
@@ -16,6 +17,8 @@ import {
   keep,
   oneSlot,
   POLL,
+  packPaid,
+  packRefunded,
   pass,
   payOrders,
   play,
@@ -229,16 +232,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "more at once than the account may have",
-    steps: [
-      create("a"),
-      create("b"),
-      create("c"),
-      create("d"),
-      together(create("e"), create("f")),
-      pass(POLL),
-      poll,
-      check,
-    ],
+    steps: [create("a"), create("b"), create("c"), create("d"), together(create("e"), create("f"))],
     ends: [SAVED, SAVED, SAVED, SAVED, SAVED],
   },
   {
@@ -406,5 +400,15 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "credits bought",
     steps: [buyCredits, payOrders, create("a", { resolution: "4k" }), payOrders, pass(POLL), poll, check],
     ends: [SAVED],
+  },
+  {
+    name: "pack paid, then refunded",
+    steps: [buyPack, packPaid, create("a"), packRefunded, together(packRefunded, packPaid), pass(POLL), poll, check],
+    ends: [SAVED],
+  },
+  {
+    name: "pack refunded before its payment is reported",
+    steps: [buyPack, packRefunded, together(packPaid, packRefunded), packPaid],
+    ends: [],
   },
 ];

@@ -1,10 +1,11 @@
 import { setTimeout } from "node:timers/promises";
-import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
+import { aCreationRequest, noon } from "../../adapters/contracts/support/builders.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import type { Script } from "../../adapters/memory/scripted-provider.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
+import { CREDIT_PACKS, type OrderId } from "../../domain/credits/order.js";
 import type { Instance } from "./instance.js";
 import type { Creation, Surroundings } from "./surroundings.js";
 
@@ -111,6 +112,32 @@ export const buyCredits: Step = async ({ useCases }, around) => {
 
 export const payOrders: Step = async ({ useCases }, { orders }) => {
   for (const order of orders) await useCases.payOrder(order);
+};
+
+/** The customer pays for a pack at the payment service. */
+export const buyPack: Step = async ({ useCases }, { stores, owner, packs }) => {
+  const account = await stores.accounts.find(owner);
+  if (account === undefined) throw new Error("the account is gone");
+  packs.set((await useCases.buyPack(account, CREDIT_PACKS[0]))._unsafeUnwrap().order.id, new Set());
+};
+
+const paymentOf = (order: OrderId): string => `pi_${order}`;
+
+/** The payment service reports the payment. */
+export const packPaid: Step = async ({ useCases }, { packs, payments }) => {
+  for (const [order, known] of packs) {
+    const { body, signature } = payments.pay(order, { paymentId: paymentOf(order) });
+    if ((await useCases.receivePayment(body, signature)).isOk()) known.add("paid");
+  }
+};
+
+/** The payment service reports that it has given half of the money back. */
+export const packRefunded: Step = async ({ useCases }, { packs, payments }) => {
+  for (const [order, known] of packs) {
+    const refund = { id: `re_${order}`, kind: "refund" as const, cents: CREDIT_PACKS[0].priceCents / 2, at: noon };
+    const { body, signature } = payments.giveBack({ paymentId: paymentOf(order), returned: refund });
+    if ((await useCases.receivePayment(body, signature)).isOk()) known.add("refunded");
+  }
 };
 
 type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase" | "deleteExpired" | "deliver" | "forget";

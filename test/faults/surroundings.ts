@@ -2,6 +2,7 @@ import { ok } from "neverthrow";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import { MemoryPayments } from "../../adapters/memory/memory-payments.js";
 import { RecordingReporter } from "../../adapters/memory/recording-ports.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
@@ -127,6 +128,9 @@ export const surroundings = async (database: AnyDatabase, scenario: Providers) =
     uploaded: [] as string[],
     /** The orders that the account has paid. */
     orders: new Set<OrderId>(),
+    payments: new MemoryPayments(),
+    /** The orders of packs, and what the payment service was told is known of them. */
+    packs: new Map<OrderId, Set<"paid" | "refunded">>(),
   };
 };
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventStream } from "../../adapters/client/requests/stream-events.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
-import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { type Customer, Fleet, pause } from "../support/fleet.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";
@@ -76,22 +75,6 @@ describe("three instances on one PostgreSQL database", () => {
       await pause(5);
     }
   };
-
-  it("together admit 60 reads a minute of one key", async () => {
-    const [customer] = await fleet.customers(1);
-    const headers = { authorization: `Bearer ${customer?.nextKey()}` };
-    const reads = Array.from({ length: 90 }, (_, n) =>
-      fetch(`${fleet.instances[n % 3]?.url}/api/v1/credits`, { headers }),
-    );
-    const statuses = (await Promise.all(reads)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
-  });
-
-  it("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
-    const urls = fleet.instances.map(({ url }) => url);
-    await createsFiftyWithBudget(await keysWithBudget(fleet.database), urls, fleet.database);
-  });
 
   it("stream the events of a task that another instance has moved", async () => {
     const [streaming, creating] = fleet.instances as [Installation, Installation, Installation];

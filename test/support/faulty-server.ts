@@ -63,7 +63,6 @@ export const FAULTS = {
   noId: before(json(200, { status: "pending" })),
   emptyId: withId(""),
   objectAsId: withId(NO_PRIMITIVE),
-  tooBusy: before(json(429, { detail: "slow down" })),
 } as const satisfies Record<string, Fault>;
 
 /** A real HTTP server. `faultOf` selects a fault for a request. */

@@ -20,7 +20,7 @@ const succeedWithoutStoring = async (world: World): Promise<void> => {
   const gates = new PortGates();
   const stopping = new AbortController();
   const clock = { now: () => world.clock.now(), sleep: () => new Promise<void>(() => {}) }; // does not wake it again
-  const { check } = useCases({ ...world, clock, storage: gates.guard(world.storage, { losable: false }) });
+  const { check } = useCases({ ...world, clock, storage: gates.guard(world.storage) });
   void check(stopping.signal);
   await world.clock.advance(0);
   stopping.abort();

@@ -18,10 +18,10 @@ beforeEach(async () => {
 /** Kills a process after this many port calls of its creation: 1 reserves, 2 submits, 3 records the answer. */
 const killAfter = async (calls: number) => {
   const gates = new PortGates(world.clock);
-  const tasks = gates.guard(world.tasks, { losable: false });
-  const provider = gates.guard(world.provider, { losable: false });
+  const tasks = gates.guard(world.tasks);
+  const provider = gates.guard(world.provider);
   const creation = useCases({ ...world, tasks, provider }).createPanorama(owner, aCreationRequest());
-  for (let call = 0; call < calls; call += 1) await gates.resume(0);
+  for (let call = 0; call < calls; call += 1) await gates.resume();
   gates.kill();
   return { gates, creation };
 };
