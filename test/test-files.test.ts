@@ -26,7 +26,7 @@ const filesWith = async (pattern: RegExp, files: readonly string[]): Promise<rea
   return texts.filter(([, text]) => pattern.test(text)).map(([file]) => file);
 };
 
-it("a test file that starts processes, a browser or PostgreSQL has a suffix, so that it is not a fast one", async () => {
+it("a test file that starts processes, a browser or PostgreSQL has a suffix", async () => {
   const fast = (await testFiles()).filter((file) => !SUFFIX.test(file) && file !== "test-files.test.ts");
   expect(fast.length).toBeGreaterThan(100);
   expect(await filesWith(STARTS_PROCESSES, fast)).toEqual([]);

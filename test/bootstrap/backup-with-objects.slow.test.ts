@@ -69,7 +69,7 @@ describe("backupWithObjects, while panoramas are deleted", () => {
     expect(await readdir(folder)).not.toContain("backup.temporary");
   });
 
-  it("copies the database again if an object is deleted first, so that the copy does not name it", async () => {
+  it("copies the database again if an object is deleted first", async () => {
     const [kept, deleted, later] = [await finished(), await finished(), await finished()];
     await deleteObjects(deleted.name); // as deletePanorama does, before its row
     const backup = await backupWithObjects(source, target, async () => {

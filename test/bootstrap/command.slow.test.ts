@@ -287,7 +287,7 @@ describe("the panorama command while the service runs", () => {
     }
   });
 
-  it("serve creates no demo account when a start fails, so that the next start prints its key", async () => {
+  it("serve creates no demo account if the start fails", async () => {
     const blocked = await Installation.create();
     try {
       const { PORT } = installation.environment;

@@ -99,7 +99,7 @@ export const describeEndpointStore = (
       expect(await endpoints.list(owner)).toEqual([anEndpoint()]);
     });
 
-    it("deletes an endpoint, which cannot be changed any more, but not the default endpoint", async () => {
+    it("deletes an endpoint for good, but not the default endpoint", async () => {
       const { endpoints } = stores;
       await endpoints.insert(anEndpoint(), always);
       const defaultEndpoint = await endpoints.ensureDefault(anEndpoint({ id: endpointId(2), url: undefined }));

@@ -91,7 +91,7 @@ export const describeEventStore = (
       expect(await read(4)).toEqual([]);
     });
 
-    it("returns each event with its task as it is now", async () => {
+    it("returns each event with the current task", async () => {
       await saved(1);
       await open(2, owner, true);
       const [first, , low] = await stores.events.after(owner, 0, 100);

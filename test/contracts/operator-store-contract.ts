@@ -299,7 +299,7 @@ export const describeOperatorStore = (
 
     const closedEmail = "closed@closed.invalid" as Email;
 
-    it("closes an account: nobody gets in any more, and its address is free", async () => {
+    it("closes an account: keys, sessions and password stop working, and its address is free", async () => {
       const { accounts, operators, keys, sessions, links, endpoints, ledger, operatorLog } = stores;
       const { email } = anAccount();
       await accounts.setLowBalance(owner, credits(5));
@@ -356,7 +356,7 @@ export const describeOperatorStore = (
       expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
     });
 
-    it("names the closed accounts that are not erased yet, the one closed first in front", async () => {
+    it("lists closed accounts that are not erased, oldest first", async () => {
       const { accounts, operators } = stores;
       const third = accountId(3);
       await accounts.open(anAccount({ id: third, email: "third@example.com" as Email }));

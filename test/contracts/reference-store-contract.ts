@@ -125,7 +125,7 @@ export const describeReferenceStore = (
       expect(await unused()).toBe(500);
     });
 
-    it("makes an unused image deletable after its time, but not one that was uploaded again or by another account", async () => {
+    it("makes an unused image deletable after its retention, unless it was uploaded again", async () => {
       const [a, b, c] = [nameOf(1), nameOf(2), nameOf(3)];
       await added([file("a", 1), file("b", 2), file("c", 3)]);
       await added([file("b", 4)], secondsAfter(noon, 10));

@@ -71,7 +71,7 @@ describe("Dockerfile", () => {
     });
   });
 
-  it("runs the service as its own process and not as root, with its data in a volume", () => {
+  it("runs the service as a direct process without root, with its data in a volume", () => {
     expect(last).toMatchObject({
       user: "node",
       volumes: ["/data"],

@@ -38,7 +38,7 @@ export const describeCancelRequests = ({ it, beforeEach }: TestFunctions, on: Ta
     expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toEqual([{ task: wanted, fence: 2 }]);
   });
 
-  it("keeps the wish to cancel a task that is submitted afterwards, and leaves its submission deadline as it is", async () => {
+  it("keeps a cancel request after the submission, and the submission deadline", async () => {
     const task = await submitting(1, soon);
     unwrap(await tasks.recordCancelRequest(task, noon));
     expect(await tasks.claim("sweep", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);

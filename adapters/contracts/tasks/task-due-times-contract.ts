@@ -26,7 +26,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
   });
 
-  it("makeDueNow takes a leased task from nobody, and makes it due as soon as its lease is given back", async () => {
+  it("makeDueNow keeps a running lease and makes the task due after it", async () => {
     const task = await submitted();
     const [lease] = await tasks.claim("settle", noon, soon, 1);
     await tasks.makeDueNow(task.id, secondsAfter(noon, 1));

@@ -169,7 +169,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     expect(await tasks.move(unknown, failed(unknown), undefined)).toEqual(err({ kind: "stale_task", id: unknown.id }));
   });
 
-  it("applies one of twenty concurrent moves, so that a refund happens at most once", async () => {
+  it("applies one of twenty concurrent moves", async () => {
     const task = await generated();
     const success = succeed(task, anImageName(), aNativeSize, noon);
     const moves = Array.from({ length: 20 }, (_, n) =>

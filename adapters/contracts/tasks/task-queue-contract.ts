@@ -179,7 +179,7 @@ export const describeTaskQueue = (
       expect(new Set(turns).size).toBe(turns.length);
     });
 
-    it("keeps the turn of a task that returns, so that it is started next", async () => {
+    it("keeps the turn of a returned task, which starts next", async () => {
       await openAccount(2);
       await openLimited(1, 1);
       await openLimited(2, 1);
@@ -385,7 +385,7 @@ export const describeTaskQueue = (
         expect(await openAt(5, [first(1), second(3)])).toMatchObject({ state: "queued" });
       });
 
-      it("moves no task that is in another submission, and frees the slot of one that returns", async () => {
+      it("moves no task of another submission, and frees the slot of a returned task", async () => {
         const places = [first(1)];
         const one = (await openAt(1, places)) as SubmittingTask;
         unwrap(await tasks.requeue(one, later));

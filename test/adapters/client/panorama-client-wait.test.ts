@@ -99,7 +99,7 @@ describe("PanoramaClient.wait", () => {
     expect((await failureOf(client.wait("unknown", { timeout: 5_000 }))).code).toBe("not_found");
   });
 
-  it("returns the task as it is after the given time", async () => {
+  it("returns the task in its current state at the timeout", async () => {
     const id = await service.created(customer);
     const waited = await client.wait(id, { timeout: 300 });
     expect(waited).toMatchObject({ id, status: "processing" });

@@ -85,7 +85,7 @@ describe("fetchRoutes", () => {
     await expect(routes.fetch(locked)).rejects.toThrow("The body of this request has been read already.");
   });
 
-  it("answers 408 to a body that arrives too slowly, and waits for one that arrives in time", async () => {
+  it("answers 408 to a slow body, and waits for a body in time", async () => {
     const bytesIn10Seconds = async (...counts: readonly number[]) => {
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined;

@@ -182,7 +182,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     slow.close();
   });
 
-  it("limits invalid keys for each client behind a proxy, so that one cannot lock out new keys of the others", async () => {
+  it("limits invalid keys per client behind a proxy", async () => {
     const own = await mounted();
     const proxied = await listening((request, response) => own.handle(request, response));
     const read = async (key: string, from: string) => {

@@ -63,7 +63,7 @@ beforeEach(() => {
 });
 
 describe("ProviderChain.discard", () => {
-  it("asks the provider of the generation, and is unavailable if that is not configured any more", async () => {
+  it("asks the provider of the generation, and returns unavailable without it", async () => {
     expect(await chain.discard("second:upstream-7")).toEqual(ok(undefined));
     expect({ first: first.discarded, second: second.discarded }).toEqual({ first: [], second: ["upstream-7"] });
     expect((await chain.discard("third:upstream-7"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");

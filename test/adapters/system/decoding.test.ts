@@ -39,7 +39,7 @@ describe.each(Object.entries(decoders))("decoding %s", (_, decode) => {
     for (const release of releases.splice(0)) release();
   });
 
-  it("waits while the process decodes as many other images as it may", async () => {
+  it("waits while the process decodes the maximum number of images", async () => {
     for (let n = 0; n < DECODINGS_MAX; n += 1)
       void decoding(() => new Promise<void>((release) => releases.push(release)));
     let done = false;

@@ -35,7 +35,7 @@ const expectMended = async (damaged: Buffer, whole: Buffer) => {
 };
 
 describe("soundPicture", () => {
-  it.each(NAMES)("returns a whole %s as it is", async (name) => {
+  it.each(NAMES)("returns a complete %s unchanged", async (name) => {
     const picture = PICTURES[name];
     const { bytes, size } = (await soundPicture(picture))._unsafeUnwrap();
     // `toEqual` takes seconds for so many bytes.

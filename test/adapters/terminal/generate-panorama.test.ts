@@ -108,7 +108,7 @@ describe("panorama generate", () => {
     expect((await generate({ maxCredits: "2" }))._unsafeUnwrapErr().message).toContain("costs 3 credits");
   });
 
-  it("sends the seed, and refuses one that is none", async () => {
+  it("sends the seed, and refuses an invalid one", async () => {
     expect((await generate({ seed: "7" })).isOk()).toBe(true);
     expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body)).seed).toBe(7);
     for (const seed of ["2147483648", "-1", "1.5", "seven", ""]) {

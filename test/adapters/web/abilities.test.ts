@@ -114,7 +114,7 @@ describe("the pages of an installation", () => {
     expect(tasks.map(({ request }) => request.imageUrls.length)).toEqual([1, 0, 1]);
   });
 
-  it("show every picture of a panorama to make once more, so that none is left out without a word", async () => {
+  it("show every picture of a panorama that is made again", async () => {
     const { slug } = await service.kept(ann, { image_urls: URLS });
     service.provider.abilities = ONE_IMAGE;
     const page = await read(`/works?from=${slug}`);

@@ -7,7 +7,7 @@ import { adjust } from "../../../domain/credits/funds.js";
 import { type Order, orderId, pay } from "../../../domain/credits/order.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
-describe("what the account pages show of money", () => {
+describe("credits on the account pages", () => {
   let service: WebService;
   beforeAll(async () => {
     service = await WebService.start(undefined, false, { receiptText: "Panoramas <Ltd>\nVAT 42" });

@@ -60,7 +60,7 @@ describe("login and sessions", () => {
     expect(wrong.headers.get("set-cookie")).toBeNull();
   });
 
-  it("log in at sign-up and open the requested page, but not with a taken address, whose account stays as it is", async () => {
+  it("log in at sign-up and open the requested page; a taken address changes nothing", async () => {
     const next = "/works?prompt=a+quiet+lake";
     const taken = await post("/signup", { email: ann.email, password: "another password", next });
     const fresh = await post("/signup", { email: "fresh@example.com", password: "another password", next });

@@ -91,7 +91,7 @@ describe("the works page as a studio", () => {
     expect(new Set(task?.request.imageUrls).size).toBeGreaterThan(0);
   });
 
-  it("takes only as many pictures as the installation, and sends nothing without one that it needs", async () => {
+  it("limits pictures to the abilities, and sends nothing without a required one", async () => {
     const { page } = tab;
     service.provider.abilities = { imagesMin: 1, imagesMax: 1, promptCharactersMax: 10 };
     await page.goto("/works");

@@ -39,7 +39,7 @@ describe("sharing a panorama", () => {
     return changeTask(service.database, { ...task, figures });
   };
 
-  describe("by what other sites read", () => {
+  describe("through other sites", () => {
     it("serves a view straight ahead for link previews, of public panoramas only", async () => {
       const { slug } = await service.kept(ann, { prompt: "a public place" });
       const html = await htmlOf(`/p/${slug}`);
@@ -141,7 +141,7 @@ describe("sharing a panorama", () => {
     });
   });
 
-  describe("by what the page offers", () => {
+  describe("through the page", () => {
     beforeEach(async () => {
       tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
     });
@@ -221,7 +221,7 @@ describe("sharing a panorama", () => {
       expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "113.8" });
     });
 
-    it("shares a view of a phone held upright so that it shows as much on a wide screen, and when the phone is turned", async () => {
+    it("shares a portrait view that shows the same part on a wide screen and after a turn", async () => {
       const { slug } = await service.kept(ann, { resolution: "2k" });
       await tab.page.setViewportSize({ width: 390, height: 844 });
       await tab.page.goto(`/p/${slug}`);

@@ -98,7 +98,7 @@ describe("HttpWebhookSender", () => {
     ["first public, then private", [["8.8.8.8"], ["127.0.0.1"]]],
     ["public and private at once", [["8.8.8.8", "127.0.0.1"]]],
     ["private first", [["169.254.169.254"], ["8.8.8.8"]]],
-  ])("uses the one answer of the name server that it has checked: %s", async (_, answers) => {
+  ])("connects to the checked address only: %s", async (_, answers) => {
     const dns = await DnsServer.start(answers);
     const resolver = new Resolver();
     resolver.setServers([dns.address]);

@@ -158,7 +158,7 @@ describe("keepFinishedImages", () => {
     expect(lastDetail()).toBe("the provider's sandbox simulates a thumbnail failure");
   });
 
-  it("leaves a stored image as it is if it is due again", async () => {
+  it("leaves a stored image unchanged if it is due again", async () => {
     await world.keep();
     const task = (await world.readTask(id, owner))._unsafeUnwrap();
     (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
@@ -185,7 +185,7 @@ describe("keepFinishedImages", () => {
     ["the download", () => (world.provider.download = () => Promise.reject(broken))],
     ["the conversion", () => (world.imaging.panorama = () => Promise.reject(broken))],
     ["the storage", () => (world.storage.put = () => Promise.reject(broken))],
-  ])("counts an attempt in which %s throws as failed, so that it ends", async (_, breakIt) => {
+  ])("counts an attempt in which %s throws as failed", async (_, breakIt) => {
     breakIt();
     for (let attempt = 0; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
       expect((await image()).status).toBe("uploading");

@@ -79,7 +79,7 @@ describe("sweep", () => {
   });
 
   it.each(["nothing", "unavailable"] as const)(
-    "refunds when the search gives %s without certainty, so that an unclear submission is never charged",
+    "refunds an unclear submission if the search gives %s",
     async (search) => {
       world.provider.play({ search });
       await killAfter(2);

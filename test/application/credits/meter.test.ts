@@ -51,7 +51,7 @@ describe("a meter", () => {
     expect([noPrice, noRate]).toHaveLength(2);
   });
 
-  it("refuses with the numbers that the caller needs: the rate first, then the credits, then the active tasks", async () => {
+  it("checks rate, credits and active tasks in this order, and returns their limits", async () => {
     await pdf.purchase(accountId("poor"), { orderId: orderId("order-1"), credits: credits(2) });
     expect(await pdf.hold(accountId("poor"), { price: "print" })).toEqual(
       err({ kind: "insufficient_credits", balance: 2, cost: 3 }),
@@ -71,7 +71,7 @@ describe("a meter", () => {
     expect(await pdf.balance(acme)).toBe(4);
   });
 
-  it("remembers an idempotency key for as long as its hold is held", async () => {
+  it("keeps an idempotency key while its hold is held", async () => {
     const long = await held(upload);
     for (let minutes = 0; minutes < 25 * 60; minutes += 9) {
       await clock.advance(9 * 60_000);

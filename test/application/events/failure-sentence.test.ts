@@ -32,7 +32,7 @@ const anyFailed = fc
   )
   .map(({ reason, ...rest }) => failed(reason, rest));
 
-describe("what is told of a failed task", () => {
+describe("the error of a failed task", () => {
   it("maps at least one task reason to each client reason", () => {
     const told = FAILURE_REASONS.map((reason) => toldReason({ reason }));
     expect([...new Set(told)].sort()).toEqual([...TOLD_REASONS].sort());

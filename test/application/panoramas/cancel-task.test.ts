@@ -220,7 +220,7 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(100);
   });
 
-  it("returns the task as it is after five seconds while another call has it", async () => {
+  it("returns the current task after 5 s while another call has it", async () => {
     const id = await created();
     world.provider.hold("cancel");
     void cancel(id);

@@ -211,7 +211,7 @@ describe("createPanorama", () => {
     expect((await createPanorama(world, CREATION_SETTINGS)(owner, withWebhook)).isOk()).toBe(true);
   });
 
-  it("records its own reference images among the URLs, and refuses one that is deleted", async () => {
+  it("records uploaded images among the URLs, and refuses a deleted one", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const own = referenceImageName("unguessable-0123456789", "image/png");

@@ -23,7 +23,7 @@ describe("readAbilities", () => {
     });
   });
 
-  it("counts a place without abilities as one that can make everything", () => {
+  it("treats a place without abilities as unlimited", () => {
     const places = () => [{ name: "a", concurrencyMax: undefined, readiness: "ready", canMake: () => true }] as const;
     expect(readAbilities({ provider: { places } })()).toEqual(ALL_ABILITIES);
   });

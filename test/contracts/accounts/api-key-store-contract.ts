@@ -196,7 +196,7 @@ export const describeApiKeyStore = (
       expect((await keys.list(owner)).map(({ id }) => id)).toEqual([1, 2, 4].map(apiKeyId));
     });
 
-    it("counts concurrent insertions, so that no more keys are made than allowed", async () => {
+    it("never exceeds the maximum of keys with concurrent insertions", async () => {
       const { keys } = stores;
       const numbers = Array.from({ length: 30 }, (_, index) => index + 1);
       const inserted = await Promise.all(

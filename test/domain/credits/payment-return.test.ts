@@ -77,7 +77,7 @@ const run = (steps: readonly (PaymentReturn | "pay" | "spend")[]) => {
   return { returned: returnedOf(order, [...known.values()]), worth: funds.credits - funds.debt + spent };
 };
 
-describe("what came back of an order", () => {
+describe("the returns of an order", () => {
   it("gives the same ledger for reordered, repeated and late reports", () => {
     fc.assert(
       fc.property(

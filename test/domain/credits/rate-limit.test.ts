@@ -109,7 +109,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("drops admissions that have left the window, so that a log never exceeds the limit", () => {
+  it("drops admissions outside the window, so the log never exceeds the limit", () => {
     return fc.assert(
       fc.property(limits, fc.array(gap, { maxLength: 60 }), (limit, gaps) => {
         let now = start;

@@ -50,7 +50,7 @@ describe("an upload", () => {
 describe("the reference images of a creation", () => {
   const [a, b] = ["a", "b"] as unknown as [ObjectName, ObjectName];
 
-  it("must all be stored; the refusal names the first one that is not", () => {
+  it("returns a refusal that names the first missing image", () => {
     expect(requireStored(new Map(), new Set())).toEqual(ok(undefined));
     expect(requireStored(new Map([[0, a]]), new Set([a, b]))).toEqual(ok(undefined));
     const references = new Map([

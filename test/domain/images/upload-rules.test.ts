@@ -47,7 +47,7 @@ describe("an upload", () => {
     );
   });
 
-  it("stays too large once it is too large, so that it can be refused before all of it is read", () => {
+  it("stays too large once it exceeds a limit", () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 11 * MIB }), { maxLength: 7 });
     return fc.assert(
       fc.property(sizes, sizes, (soFar, rest) => {

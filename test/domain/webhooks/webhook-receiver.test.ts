@@ -29,7 +29,7 @@ const pauses = (first: Receiver, result: AttemptResult, count: number): readonly
 };
 
 describe("a receiver", () => {
-  it("that is new is tried once, and after a failure of any kind with growing pauses of up to an hour", () => {
+  it("tries a new one once, then with growing pauses of up to an hour", () => {
     expect(isProbed(newReceiver(noon))).toBe(true);
     for (const failure of [refusal, timeout]) {
       expect(pauses(newReceiver(noon), failure, 12)).toEqual([
@@ -45,7 +45,7 @@ describe("a receiver", () => {
     expect(isProbed(verified)).toBe(false);
   });
 
-  it("that is verified and does not answer is tried one at a time, at least every minute, until it confirms one", () => {
+  it("tries a silent verified one with one delivery at a time, at least every minute", () => {
     expect(pauses(steady, timeout, 6)).toEqual([5, 10, 20, 40, 60, 60]);
     expect(DOUBTFUL_PAUSE_MILLISECONDS_MAX).toBe(60_000);
     const doubtful = receiverAfter(steady, timeout, secondsAfter(noon, 1));
@@ -55,7 +55,7 @@ describe("a receiver", () => {
     expect(again).toEqual({ verifiedAt: noon, failures: 0, nextAt: secondsAfter(noon, 9) });
   });
 
-  it("that is steady is renewed once a day, so that it is not forgotten while it receives webhooks", () => {
+  it("renews a steady one once a day", () => {
     const aDayLater = secondsAfter(noon, 24 * 60 * 60);
     expect(receiverAfter(steady, success, secondsAfter(aDayLater, -1))).toBe(steady);
     expect(receiverAfter(steady, success, aDayLater)).toEqual({ ...steady, nextAt: aDayLater });
@@ -69,7 +69,7 @@ describe("a receiver", () => {
   it.each([
     [20_000, 20_000],
     [7 * 3_600_000, 6 * 3_600_000],
-  ])("that asks for a pause of %i ms gets nothing for %i ms in every state", (asked, milliseconds) => {
+  ])("with a requested pause of %i ms gets nothing for %i ms in every state", (asked, milliseconds) => {
     const busy: AttemptResult = { ...refusal, retryAfterMilliseconds: asked };
     const free = new Date(noon.getTime() + milliseconds);
     expect(receiverAfter(steady, busy, noon)).toEqual({ ...steady, nextAt: free });

@@ -28,7 +28,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
     });
   }
 
-  it("of a generation that has ended sends nothing, and it has the same end", async () => {
+  it("of an ended generation sends nothing, and its end stays", async () => {
     const { id } = await succeeded();
     const sent = changes();
     expect(await cancel(id)).toBe("too_late");
@@ -36,7 +36,7 @@ export const describeRemoteCancels = (on: RemoteSetup): void => {
     expect((await polled(id)).state).toBe("succeeded");
   });
 
-  it("does not confirm anything about an unknown generation", async () => {
+  it("of an unknown generation is not confirmed", async () => {
     const canceled = await on.remote.provider.cancel?.(`${await running(true)}0`);
     expect(canceled?.unwrapOr("too_late")).toBe("too_late");
   });

@@ -10,12 +10,12 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
 
   const sent = () => JSON.stringify(on.remote.fake.tasks[0]?.input);
 
-  it("with a foreign URL is sent as its URL", async () => {
+  it("sends an image at a foreign URL as its URL", async () => {
     await submitted();
     expect(sent()).toContain(FOREIGN);
   });
 
-  it("that the service hosts is sent as bytes", async () => {
+  it("sends an uploaded image as bytes", async () => {
     const name = referenceImageName("ab".repeat(11), "image/png");
     await on.storage.put(name, await aPicture(), "image/png");
     const request = aCreationRequest({ prompt: PROMPT, image_urls: [on.storage.urlOf(name)] });
@@ -24,7 +24,7 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
     expect(sent()).toMatch(/"(data:image\/(png|jpeg);base64,)?[A-Za-z0-9+/]{80,}=*"/);
   });
 
-  it("that the service hosts but cannot read makes the creation refused, without a call", async () => {
+  it("refuses the creation without a call if an uploaded image is unreadable", async () => {
     const request = aCreationRequest({
       image_urls: [on.storage.urlOf(referenceImageName("cd".repeat(11), "image/png"))],
     });

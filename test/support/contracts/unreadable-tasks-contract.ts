@@ -107,7 +107,7 @@ export const describeUnreadableTasks = (
       await expect(tasks.find(taskId(1), owner)).rejects.toThrow(`row ${taskId(1)}: column resolution cannot be "8k"`);
     });
 
-    it("claim returns as many others as its limit allows, although they are due longer", async () => {
+    it("claim fills its limit with readable tasks, although the unreadable ones are due longer", async () => {
       for (let n = 1; n <= 9; n += 1) await submitted(n, secondsAfter(noon, n));
       await damage(1, 2, 3, 4, 5, 7);
       const now = secondsAfter(noon, 60);

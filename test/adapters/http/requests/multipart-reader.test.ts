@@ -47,7 +47,7 @@ describe("a multipart body", () => {
     ["the bytes of the boundary within a line", "--x\r\n\r\n1--x2 --x--\r\n--x--", [["", "1--x2 --x--"]]],
     ["the boundary in a header", "--x\r\na: --x\r\n\r\n1\r\n--x--", [["a: --x", "1"]]],
     ["a second last boundary", "--x\r\n\r\n1\r\n--x--\r\n--x--\r\n", [["", "1"]]],
-  ])("with %s is read", (_, text, parts) => {
+  ])("returns the parts with %s", (_, text, parts) => {
     expect(whole(text)).toEqual({ parts });
   });
 
@@ -81,7 +81,7 @@ describe("a multipart body", () => {
     ],
     ["has headers without end", `--x\r\na: ${"1".repeat(17_000)}`, "part 1 has more than 16 KiB of headers"],
     ["has a boundary line without end", `--x${" ".repeat(17_000)}`, `the boundary before part 1 ${LINE}`],
-  ])("that %s is broken", (_, text, reason) => {
+  ])("reports the reason if it %s", (_, text, reason) => {
     expect(whole(text).reason).toBe(reason);
   });
 

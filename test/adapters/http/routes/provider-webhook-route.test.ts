@@ -100,7 +100,7 @@ describe("POST /hooks/{provider}", () => {
     expect(await settle()).toBe(0);
   });
 
-  it("refuses a webhook of a provider that is not in use, and one that is larger than any", async () => {
+  it("refuses a webhook of an unused provider, and a too large one", async () => {
     await create();
     const { url, ...rest } = webhook();
     const other = url.replace("/hooks/replicate", "/hooks/another");
@@ -110,7 +110,7 @@ describe("POST /hooks/{provider}", () => {
     expect(await settle()).toBe(0);
   });
 
-  it("answers 503 to a webhook that cannot be verified now, so that the provider retries it", async () => {
+  it("answers 503 to a webhook that cannot be verified now", async () => {
     await create();
     remote.keyFaults.push(FAULTS.failsBefore);
     const sent = webhook();

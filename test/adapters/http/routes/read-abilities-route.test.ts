@@ -18,7 +18,7 @@ type CreationSchema = {
   readonly properties: Record<string, Readonly<Record<string, unknown>>>;
 };
 
-describe("what this installation can make", () => {
+describe("the abilities of an installation", () => {
   let service: HttpService;
   let customer: Customer;
 

@@ -91,7 +91,7 @@ describe("an uploaded picture", () => {
     expect(service.storage.objects.size).toBe(objects);
   });
 
-  it("of one account does not wait for all that another account uploads", async () => {
+  it("of one account does not wait for all uploads of another account", async () => {
     const noise = { type: "gaussian", mean: 128, sigma: 40 } as const;
     const image = sharp({ create: { width: 1200, height: 900, channels: 3, background: "grey", noise } });
     const pixels = await image.png().toBuffer();

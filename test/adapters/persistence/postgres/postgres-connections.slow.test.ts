@@ -61,7 +61,7 @@ describe("PostgresConnections", () => {
     lease.release(false);
   };
 
-  it("sends statements before earlier ones are answered, and one that fails does not fail its neighbours", async () => {
+  it("pipelines statements, and isolates a failed one", async () => {
     const proxy = await aProxyTo(url);
     const connections = connect(1, {}, proxy.url);
     expect(await divide(connections, 1)).toBe(12); // prepares the statement
@@ -173,7 +173,7 @@ describe("PostgresConnections", () => {
     await waiting;
   });
 
-  it("delays at most seven statements behind one that takes long", async () => {
+  it("delays at most seven statements behind a slow one", async () => {
     const connections = connect(2);
     const slow: PostgresStatement = { text: "select pg_sleep($1)", name: "slow", brief: true };
     await onEach(connections, 2, async (lease) => {
@@ -232,7 +232,7 @@ describe("PostgresConnections", () => {
     await expect.poll(() => divide(connections, 2).catch(String)).toBe(6);
   });
 
-  it("closes a connection that stays silent with a statement in flight, and not one that is idle", async () => {
+  it("closes a silent connection with a statement in flight, but not an idle one", async () => {
     const proxy = await aProxyTo(url);
     const connections = connect(1, { responseMilliseconds: 1_000 }, proxy.url);
     const [first] = await connections.query(backend, []);

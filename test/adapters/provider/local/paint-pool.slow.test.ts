@@ -132,7 +132,7 @@ describe("PaintPool", () => {
     expect((await paint(pool))._unsafeUnwrapErr().kind).toBe("closed");
   });
 
-  it("stops a picture at the next column, so that the pool is free long before it would be painted", async () => {
+  it("stops a picture at the next column", async () => {
     const pool = new PaintPool(1);
     const stop = new AbortController();
     const whole = performance.now();
@@ -168,7 +168,7 @@ describe("PaintPool", () => {
     await pool.close();
   });
 
-  it("drops a picture that waits at once, and one that was stopped before", async () => {
+  it("drops a waiting picture at once, and a picture stopped before", async () => {
     const workers = new Workers();
     const pool = new PaintPool(1, workers.start);
     const stop = new AbortController();

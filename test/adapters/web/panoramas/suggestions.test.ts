@@ -6,7 +6,7 @@ import { PASSWORD, WebService } from "../../../support/web-service.js";
 const DEMO = demoPlaces((prompt) => featuresOf(prompt).size > 0);
 const SENTENCE = "Demo painter: landscapes, sea, city and space.";
 
-describe("what the pages suggest", () => {
+describe("the suggestions of the pages", () => {
   let demo: WebService;
   let any: WebService;
   beforeAll(async () => {

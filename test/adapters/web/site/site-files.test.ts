@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebService } from "../../../support/web-service.js";
 
-describe("what browsers and search engines ask for by a fixed path", () => {
+describe("files at fixed paths", () => {
   let service: WebService;
   beforeAll(async () => {
     service = await WebService.start();

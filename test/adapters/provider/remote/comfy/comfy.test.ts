@@ -74,7 +74,7 @@ describe("comfy dialect", () => {
       expect(creationsOf(fake)[0]?.headers).not.toHaveProperty("authorization");
     });
 
-    it("that is sent again with the same key is unknown: it runs once, and cannot be found", async () => {
+    it("returns unknown for a repeated key, runs once, and is not found", async () => {
       const { provider, fake } = await started();
       fake.faults.creates.push(FAULTS.cutAfter);
       expect((await provider.submit(order(1)))._unsafeUnwrapErr().kind).toBe("unknown");
@@ -146,7 +146,7 @@ describe("comfy dialect", () => {
       expect(warnings).toEqual([]);
     });
 
-    it("that the content rules refuse is the customer's to change", async () => {
+    it("returns content_refused for a refusal by content rules", async () => {
       const { provider, fake } = await started();
       fake.faults.creates.push(refuses(422, {}, envelope("content_policy_violation")));
       expect((await provider.submit(order(1)))._unsafeUnwrapErr()).toMatchObject({
@@ -196,7 +196,7 @@ describe("comfy dialect", () => {
       [500, { kind: "busy", retryAfterMilliseconds: 10_000 }],
       [503, { kind: "busy", retryAfterMilliseconds: 10_000 }],
       [429, { kind: "busy", retryAfterMilliseconds: 10_000 }],
-    ])("that are answered with %i start nothing", async (status, expected) => {
+    ])("start nothing if the upload answers %i", async (status, expected) => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       fake.uploadFaults.push(refuses(status));
@@ -208,7 +208,7 @@ describe("comfy dialect", () => {
       expect(creationsOf(fake)).toEqual([]);
     });
 
-    it("that are none start nothing, and upload nothing", async () => {
+    it("start and upload nothing if they are not images", async () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       const name = referenceImageName("ab".repeat(11), "image/png");
@@ -257,7 +257,7 @@ describe("comfy dialect", () => {
     expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
   });
 
-  it("reports a job that is being canceled as running, and one that was canceled as failed", async () => {
+  it("reports a job as running during the cancel, and as failed after it", async () => {
     const { provider, fake } = await started();
     fake.plan = "run";
     const id = (await provider.submit(order(1)))._unsafeUnwrap();

@@ -205,7 +205,7 @@ describe("comfyui dialect", () => {
     },
   );
 
-  it("sends the bundled workflow qwen-image-360 with the prompt as it is trained", async () => {
+  it("sends the bundled workflow qwen-image-360 with its trigger phrase", async () => {
     const { provider, fake } = await started({}, "qwen-image-360");
     expect(await provider.check()).toEqual(ok(undefined));
     expect((await provider.submit(order(1, { prompt: "a lake" }))).isOk()).toBe(true);

@@ -31,7 +31,7 @@ describe("http dialect", () => {
   const submit = (body: Readonly<Record<string, unknown>> = {}) =>
     http.provider.submit({ taskId: taskId(1), request: aCreationRequest(body) });
 
-  it("puts a generation with the id of the task, as the OpenAPI description has it", async () => {
+  it("sends PUT with the task id, according to the OpenAPI description", async () => {
     expect((await submit({ prompt: "a lake", image_urls: URLS, resolution: "4k" }))._unsafeUnwrap()).toBe(taskId(1));
     const [{ method, path, headers, body } = {}] = http.fake.server.requests;
     expect([method, path, headers?.authorization]).toEqual([

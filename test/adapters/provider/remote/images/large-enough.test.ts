@@ -6,7 +6,7 @@ import { plain } from "../../../../support/test-images.js";
 const png = async (widthPixels: number, heightPixels: number) =>
   ({ type: "image/png", bytes: await plain({ widthPixels, heightPixels }).png().toBuffer() }) as const;
 
-it("largeEnough leaves a picture as it is that has the pixels", async () => {
+it("largeEnough returns a large picture unchanged", async () => {
   const picture = await png(256, 300);
   expect((await largeEnough(picture, 256))._unsafeUnwrap()).toBe(picture);
   const tiny = await png(1, 1);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { smallerReference } from "../../../../../adapters/provider/remote/images/smaller-reference.js";
 import { plain } from "../../../../support/test-images.js";
 
-it("smallerReference leaves an image of at most 10 MiB and 4000 pixels at an edge as it is", async () => {
+it("smallerReference returns an image of at most 10 MiB and 4000 pixels unchanged", async () => {
   const bytes = await plain({ widthPixels: 30, heightPixels: 20 }).png().toBuffer();
   expect((await smallerReference(bytes))._unsafeUnwrap()).toEqual({ type: "image/png", bytes });
 });

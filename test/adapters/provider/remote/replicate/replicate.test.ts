@@ -103,7 +103,7 @@ describe("replicate dialect", () => {
     };
     const jpeg = expect.stringMatching(/^data:image\/jpeg;base64,/);
 
-    it("that is a photo is kept by a mask", async () => {
+    it("preserves a photo with a mask", async () => {
       const { image, mask, prompt_strength } = await uploaded(300, 200);
       expect({ image, mask, prompt_strength }).toEqual({
         image: jpeg,
@@ -117,12 +117,12 @@ describe("replicate dialect", () => {
       expect([pixels[360 * 1440 + 720], pixels[360 * 1440 + 100]]).toEqual([0, 255]);
     });
 
-    it("that is a panorama is kept by a lower prompt_strength", async () => {
+    it("preserves a panorama with a lower prompt_strength", async () => {
       const { image, mask, prompt_strength } = await uploaded(400, 200);
       expect({ image, mask, prompt_strength }).toEqual({ image: jpeg, mask: undefined, prompt_strength: 0.6 });
     });
 
-    it("with a foreign URL is kept by a lower prompt_strength", async () => {
+    it("preserves an image at a foreign URL with a lower prompt_strength", async () => {
       await submitted({ image_urls: ["https://pictures.example/p.jpg"] });
       const { image, mask, prompt_strength } = replicate.fake.tasks[0]?.input ?? {};
       expect({ image, mask, prompt_strength }).toEqual({

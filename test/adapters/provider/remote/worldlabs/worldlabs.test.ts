@@ -117,7 +117,7 @@ describe("worldlabs dialect", () => {
         refuses(402, {}, { detail: "Insufficient API credits" }),
         "status 402: no credit or quota is left with the provider",
       ],
-    ])("that is %s is refused without a warning, and only without credits as unavailable", async (_, fault, reason) => {
+    ])("returns a refusal for %s without a warning, and unavailable only without credits", async (_, fault, reason) => {
       const { fake } = await started();
       fake.faults.creates.push(fault);
       expect((await submit())._unsafeUnwrapErr()).toEqual({
@@ -137,7 +137,7 @@ describe("worldlabs dialect", () => {
       ],
       [{ detail: [{ loc: ["a lake"], msg: "", type: "a lake" }] }, ""],
       ["<html>", ""],
-    ])("that does not fit the provider's schema warns the operator, without the prompt", async (body, where) => {
+    ])("warns the operator, without the prompt, if it does not fit the provider's schema", async (body, where) => {
       const { fake } = await started();
       fake.faults.creates.push(refuses(422, {}, body));
       expect((await submit())._unsafeUnwrapErr().kind).toBe("refused");
@@ -209,7 +209,7 @@ describe("worldlabs dialect", () => {
       });
     });
 
-    it("that are none start nothing", async () => {
+    it("start nothing if they are not images", async () => {
       const storage = new MemoryObjectStorage();
       const { fake } = await started({ storage });
       const failure = await submit(aCreationRequest({ image_urls: [await hosted(storage, Buffer.from("<html>"))] }));
