@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
@@ -50,7 +49,7 @@ export const localProvider = ({
   clock = new SystemClock(),
 }: LocalProviderOptions): OpenLocalProvider => {
   const publicFetch = new PublicFetch([], userAgent); // it fetches URLs that customers send, so it has no exempt origins
-  const pool = new PaintPool(availableParallelism());
+  const pool = new PaintPool();
   const references = new ReferenceImages(storage, publicFetch);
   return Object.assign(new LocalProvider({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }), {
     close: async () => {

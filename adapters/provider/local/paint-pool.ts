@@ -65,6 +65,9 @@ const HALF_LIFE_RAYS = 16_000_000;
 /** Starting a worker takes about 50 ms, and it takes about 15 MiB of memory. */
 const IDLE_MILLISECONDS = 10_000;
 
+/** One processor is left for requests: a thread, and so a picture, for each of the others. */
+const THREADS_MAX = Math.max(1, availableParallelism() - 1);
+
 /** Room for four 4k pictures. */
 const BYTES_MAX = 96 * 1024 * 1024;
 
@@ -84,7 +87,7 @@ export class PaintPool {
   private closed = false;
 
   constructor(
-    threadsMax: number = availableParallelism(),
+    threadsMax: number = THREADS_MAX,
     startWorker?: () => Worker,
     idleMilliseconds: number = IDLE_MILLISECONDS,
     bytesMax: number = BYTES_MAX,
