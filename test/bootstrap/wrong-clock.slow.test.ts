@@ -15,7 +15,7 @@ import type { Installation } from "../support/service-process.js";
 import { sqlStores } from "../support/sql-stores.js";
 import { seamless } from "../support/test-images.js";
 
-/** Pictures take time; test/adapters/persistence/application-clocks.slow.test.ts makes 80 tasks without them. */
+/** Few, because pictures take time. */
 const ACCOUNTS = 2;
 const TASKS_OF_EACH = 5;
 const CREDITS = 100;

@@ -5,7 +5,6 @@ import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js"
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { useCases } from "../../support/application.js";
-import { startComfyuiServers } from "../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 /** The application with a chain of two providers with different limits. */
@@ -109,40 +108,5 @@ describe("a chain of two providers", () => {
       }),
       { numRuns: 60 },
     );
-  });
-});
-
-describe("two ComfyUI servers", () => {
-  it("run as many tasks as the servers that work have places; the others wait, and none is lost", async () => {
-    const world = aWorld();
-    const { clock, storage } = world;
-    const { provider, fakes, close } = await startComfyuiServers({ clock, storage });
-    const [first, second] = fakes;
-    const ports = { ...world, provider: new ProviderChain([provider], () => {}) };
-    const cases = useCases(ports);
-    // Another instance of the service, which shares the database only.
-    const other = useCases({ ...ports, provider: new ProviderChain([provider], () => {}) });
-    const owner = await anOwner(world, 100);
-    const tasks = () => world.tasks.list(owner, 9, undefined);
-    const states = async () => (await tasks()).map(({ state }) => state).sort();
-    second.plan = "run";
-    await first.close();
-
-    for (const { createPanorama } of [cases, other, cases, other]) {
-      (await createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
-    }
-    for (let n = 0; n < 6; n += 1) await [cases, other][n % 2]?.start();
-    expect(await states()).toEqual(["queued", "queued", "queued", "submitted"]);
-    expect(second.tasks).toHaveLength(1);
-    expect(provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
-
-    for (const task of second.tasks) task.state = "succeed";
-    await clock.advance(60_000);
-    await cases.settle();
-    await cases.start();
-    expect(await states()).toEqual(expect.arrayContaining(["queued", "queued", "submitted"]));
-    expect(second.tasks).toHaveLength(2);
-    expect((await tasks()).filter(({ state }) => state === "failed")).toEqual([]);
-    await close();
   });
 });

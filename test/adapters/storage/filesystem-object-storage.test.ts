@@ -30,13 +30,6 @@ describe("FilesystemObjectStorage", () => {
     expect(storage.nameOf(`${REFERENCE_URL}/${panorama}`)).toBeUndefined();
   });
 
-  it("keeps objects after it is opened again", async () => {
-    const folder = await scratchFolder();
-    await (await open(folder)).put(panorama, Buffer.from("kept"), "image/jpeg");
-    const read = await (await open(folder)).read(panorama);
-    expect(Buffer.from(read._unsafeUnwrap()).toString()).toBe("kept");
-  });
-
   it("returns the size and type of an object, and streams any byte range", async () => {
     const storage = await open(await scratchFolder());
     const bytes = Buffer.from("0123456789");

@@ -31,15 +31,6 @@ describe("S3ObjectStorage.put with a faulty bucket", () => {
     expectAll(stored());
   });
 
-  it("waits for a slow answer without a retry", async () => {
-    const storage = await checked();
-    on.s3.faults = ["slow"];
-
-    expect((await storage.put(NAME, BYTES, "image/png")).isOk()).toBe(true);
-
-    expect(on.s3.requests).toHaveLength(1);
-  });
-
   it.each<[S3Error, string]>([
     [{ status: 400, code: "ExpiredToken" }, "S3 answered 400 (ExpiredToken)"],
     [{ status: 403, code: "AccessDenied" }, "S3 answered 403 (AccessDenied)"],
@@ -98,16 +89,6 @@ describe("S3ObjectStorage.put with a faulty bucket", () => {
     on.s3.faults = ["damage", undefined, undefined, "damage", undefined, undefined, "damage"];
 
     expect(await reasonOf(storage.put(NAME, BYTES, "image/png"))).toBe("S3 has stored other bytes than it was sent");
-  });
-
-  it("deletes no object under any fault", async () => {
-    const storage = await checked();
-    for (const fault of ["html", "wrong-checksum", "damage", "cut-after", 500] as const) {
-      on.s3.faults = [fault];
-      await storage.put(NAME, BYTES, "image/png");
-    }
-
-    expect(methods()).not.toContain("DELETE");
   });
 });
 
