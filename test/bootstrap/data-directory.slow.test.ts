@@ -45,7 +45,7 @@ describe("serve on a SQLite data directory", () => {
     expect(await installation.start()).toEqual({ url: installation.url });
   });
 
-  it("starts exactly one of three that are started at the same moment", async () => {
+  it("starts exactly one of three concurrent processes", async () => {
     const first = await anInstallation();
     const others = [1, 2].map(() => anInstallation({ DATA_DIR: first.dataDir }));
     const all = [first, ...(await Promise.all(others))];

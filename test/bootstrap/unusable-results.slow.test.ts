@@ -63,7 +63,7 @@ const startWorker = async (): Promise<LocalServer> => {
 };
 
 describe("the service with a provider whose results are unusable", () => {
-  it("refunds each of them within 30 seconds, all at once, and accepts the good one", async () => {
+  it("refunds all unusable results within 30 seconds, and accepts the usable one", async () => {
     const worker = await startWorker();
     const settings = join(await scratchFolder(), "settings.json");
     await writeFile(settings, JSON.stringify({ results: { poleDeviationMax: 65 } }));

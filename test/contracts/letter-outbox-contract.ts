@@ -45,7 +45,7 @@ export const describeLetterOutbox = (
       expect(claimed).toEqual([confirms, ...notices].map((letter) => ({ ...letter, attempt: 1 })));
     });
 
-    it("gives those first that have waited longest", async () => {
+    it("gives the longest waiting letters first", async () => {
       for (const [n, seconds] of [3, 1, 2].entries()) await made.letters.add(aLetter(n), secondsAfter(noon, seconds));
       expect((await claim(5, 2)).map(({ id }) => id).sort()).toEqual(["letter-1", "letter-2"]);
       expect((await claim(5, 2)).map(({ id }) => id)).toEqual(["letter-0"]);

@@ -88,7 +88,7 @@ export const describeOrderStore = (
       expect(await orders.find(orderId(2))).toEqual(aPendingOrder({ id: orderId(2), checkout }));
     });
 
-    it("deletes a pending order without a checkout that its account cancels, and no other one", async () => {
+    it("deletes only a pending order without a checkout that its own account cancels", async () => {
       const { orders } = stores;
       await open(other);
       await orders.insert(pending);

@@ -18,7 +18,7 @@ it.each([
   ["passwordLinkToken", passwordLinkToken, TOKEN, "short"],
   ["slug", slug, "a".repeat(16), "A"],
   ["objectName", objectName, NAME, "panoramas/../x.jpg"],
-])("%s makes an id from a constant, and throws for text that cannot be one", (_, make, right, wrong) => {
+])("%s accepts a valid constant, and throws for other text", (_, make, right, wrong) => {
   expect(make(right)).toBe(right);
   expect(() => make(wrong)).toThrow(/ cannot be .+/);
 });

@@ -9,7 +9,7 @@ it.each(["", "two words", "a/b", "x\u0000", "x".repeat(65)])("a task id cannot b
   expect(parseTaskId(text)).toBeUndefined();
 });
 
-it("taskId makes an id from a constant, and throws for text that cannot be one", () => {
+it("taskId accepts a valid constant, and throws for other text", () => {
   expect(taskId("pdf_1")).toBe("pdf_1");
   expect(() => taskId("")).toThrow(
     new RangeError('"" cannot be a task id: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -'),

@@ -73,7 +73,7 @@ describe("PanoramaClient.create", () => {
     expect(on.clock.pauses).toEqual([3000, 500, 1000, 2000]);
   });
 
-  it("reports after its timeout that it may have been accepted, and can be repeated with the same key", async () => {
+  it("rejects at its timeout with mayHaveBeenAccepted, and can be repeated with the same key", async () => {
     on.service.failNext("POST", "/panoramas", ...Array<Fault>(3).fill({ kind: "accept-and-hang" }));
     const start = on.clock.now().getTime();
     const lost = await failureOf(on.client.create(aRequest(), { idempotencyKey: "mine" }));

@@ -77,7 +77,7 @@ describe("OutboxMail", () => {
     expect(await stores.links.find(link, sentAt)).toBe(letter.to);
   });
 
-  it("makes links that confirm an address anew for the account that asked, which set no password", async () => {
+  it("makes new confirmation links for the requesting account, which set no password", async () => {
     const { mails, sent, state, pass, stores, secrets, clock, account } = await world();
     state.failure = away;
     const to = "ann@new.example.com" as Email;

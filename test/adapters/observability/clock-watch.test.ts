@@ -22,7 +22,7 @@ describe("ClockWatch", () => {
     ]);
   });
 
-  it("logs that the clock was set, but not that it was found at the start, nor errors of measurement", () => {
+  it("logs a set clock, but neither the first measurement nor measurement errors", () => {
     const { lines, compared } = aWatch();
     compared(0, 600_000);
     compared(0, 12);

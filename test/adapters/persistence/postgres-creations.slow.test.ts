@@ -121,7 +121,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
   });
 
-  it("locks the account when it changes after every read, so that the creation ends", async () => {
+  it("locks the account if it changes after every read", async () => {
     const seen: Standing[] = [];
     const buy = (n: number) =>
       database.sql(`with order_ as (insert into credit_order (id, account_id, credits, created_at, paid_at)

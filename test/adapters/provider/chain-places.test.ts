@@ -39,7 +39,7 @@ describe("a chain of two providers", () => {
   };
   const count = async (state: string) => (await states()).filter((one) => one === state).length;
 
-  it("leaves a provider that is down or busy without tasks, and keeps the limit of the other one", async () => {
+  it("gives no tasks to a provider that is down or busy, and keeps the other's limit", async () => {
     first.ready = "down";
     for (let n = 0; n < 5; n += 1) await create(n);
     expect([first.started, second.started, await count("queued")]).toEqual([0, 3, 2]);

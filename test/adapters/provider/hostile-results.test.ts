@@ -124,7 +124,7 @@ describe("PublicFetch of a hostile server", () => {
       .toBe(0);
   });
 
-  it("does not decompress a body, so that a small one cannot become a large one", async () => {
+  it("does not decompress a body", async () => {
     const bomb = gzipSync(Buffer.alloc(500_000));
     const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;
     const origin = await aServer((socket) => socket.write(Buffer.concat([Buffer.from(head), bomb])));

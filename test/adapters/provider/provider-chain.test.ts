@@ -95,7 +95,7 @@ describe("ProviderChain.submit", () => {
     },
   );
 
-  it("uses the next provider when the first is busy, and is busy if that one starts nothing either", async () => {
+  it("uses the next provider if the first is busy, and returns busy if it starts nothing either", async () => {
     first.play({ submit: "busy" });
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     second.play({ submit: "refuse" });

@@ -61,7 +61,7 @@ describe("NodeSecrets at a low cost", () => {
     expect(await secrets.verifyPassword("anything", undefined)).toEqual(ok(false));
   });
 
-  it("drops waiting passwords whose callers have left, so that the next one is hashed at once", async () => {
+  it("drops waiting passwords of disconnected callers", async () => {
     const leavers = Array.from({ length: 20 }, () => new AbortController());
     const running = hashOf("runs");
     const left = leavers.map(({ signal }) => secrets.hashPassword("left", signal));

@@ -175,12 +175,12 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect((await visit("/works", cookieOf(set))).status).toBe(200);
   });
 
-  it("refuse an address that cannot be one", async () => {
+  it("refuse an invalid address", async () => {
     const refused = await forgot("nobody");
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("E-mail")]);
   });
 
-  it("lead back to the page that asked for a login, in the browser that asked for the link", async () => {
+  it("return to the page that required the login, in the same browser", async () => {
     const asked = await post("/password/forgot", { email: ann.email, next: "/works?prompt=a+lake%3B+at+dawn" });
     expect(asked.headers.get("set-cookie")).toMatch(/^next=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/);
     const fields = { token: lastToken(), password: NEW_PASSWORD };

@@ -36,7 +36,7 @@ const entries = ({ database }: WebService) => database.sql("select kind, reason,
 describe("sign-up with welcome credits", () => {
   const settings = { welcomeCredits: credits(12) };
 
-  it("grants them once, in one ledger entry, to one of eight concurrent sign-ups with an address", async () => {
+  it("grants them in one ledger entry to one of eight concurrent sign-ups with an address", async () => {
     const service = await start(settings);
     const answers = await Promise.all(Array.from({ length: 8 }, () => signUp(service, "ann@example.com")));
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(303));

@@ -118,7 +118,7 @@ describe("the web side", () => {
     });
   });
 
-  it("admits the forms of a network up to its limit, with or without a session: every page that is one", async () => {
+  it("admits the forms of a network up to its limit, with or without a session, on every page", async () => {
     const forms = service.pages.filter(({ method }) => method === "POST");
     await service.clock.advance(120_000);
     const network = nextNetwork();

@@ -237,7 +237,7 @@ describe("HttpWebhookSender", () => {
     await end;
   });
 
-  it("uses one connection for webhooks one after the other", async () => {
+  it("reuses one connection for consecutive webhooks", async () => {
     let connections = 0;
     const origin = await aReceiver((_, response) => response.end("thank you"));
     servers[0]?.server.on("connection", () => {
@@ -272,7 +272,7 @@ describe("HttpWebhookSender", () => {
     expect(result).toMatchObject({ kind: "failed", detail: "the connection was refused" });
   });
 
-  it("holds few connections open, and not for long, to many receivers that never close them", async () => {
+  it("keeps few connections open, for a short time, to receivers that never close them", async () => {
     const RECEIVERS = 150;
     let open = 0;
     const origins: string[] = [];

@@ -124,7 +124,7 @@ describe("keepFinishedImages", () => {
     expect((await image()).status).toBe("saved");
   });
 
-  it("saves the image without a thumbnail if that cannot be stored, and adds one when it can", async () => {
+  it("stores the image without a thumbnail if that fails, and adds the thumbnail later", async () => {
     const { put } = world.storage;
     world.storage.put = async (name, bytes, type) =>
       type === "image/webp"

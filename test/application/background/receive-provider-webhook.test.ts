@@ -41,7 +41,7 @@ describe("receiveProviderWebhook", () => {
     expect(await receive(async () => ok(taskId(404)))).toEqual(ok(undefined));
   });
 
-  it("refuses a webhook that is not genuine, and one of another provider", async () => {
+  it("refuses a forged webhook, and a webhook of another provider", async () => {
     const unverified = unverifiedWebhook("wrong signature");
     expect(await receive(async () => err(unverified))).toEqual(err(unverified));
     const message = "No webhooks are accepted from other.";

@@ -172,7 +172,7 @@ describe("receivePaymentWebhook", () => {
     expect(await receive(payments.otherWebhook())).toEqual(ok(undefined));
   });
 
-  it("refuses a webhook that is not genuine, and one for an unknown order", async () => {
+  it("refuses a forged webhook, and a webhook for an unknown order", async () => {
     const webhook = payments.pay(await buy(), { orderId: orderId(404) });
     expect((await receive({ ...webhook, signature: "guessed" }))._unsafeUnwrapErr().kind).toBe("unverified_webhook");
     const message = `There is no order ${orderId(404)}.`;

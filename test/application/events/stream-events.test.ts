@@ -91,7 +91,7 @@ describe("streamEvents", () => {
     );
   });
 
-  it("returns an event that happens while it reads those before it", async () => {
+  it("returns an event that happens while it reads the earlier ones", async () => {
     let isFirst = true;
     const after: typeof world.events.after = async (...args) => {
       const page = await world.events.after(...args);

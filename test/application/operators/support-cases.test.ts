@@ -19,7 +19,7 @@ beforeEach(async () => {
 const aKey = async (limits = NO_LIMITS) => (await createApiKey(world)(owner, "robot", limits))._unsafeUnwrap();
 
 describe("findKeyBySecret", () => {
-  it("finds a key by its secret, also a revoked one, and none by another", async () => {
+  it("finds a key by its secret, also a revoked key, and no key by an unknown secret", async () => {
     const { key, secret } = await aKey();
     const other = apiKeySecret(secret.endsWith("A") ? "B".repeat(43) : "A".repeat(43));
     expect(key.prefix).toBe(secret.slice(0, 11));

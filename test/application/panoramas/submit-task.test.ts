@@ -87,7 +87,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     },
   );
 
-  it("reports an orphan that the search has not found, and returns the task that is queued again", async () => {
+  it("reports an orphan that the search did not find, and returns the requeued task", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     world.provider.search = async () => ok(undefined);

@@ -133,7 +133,7 @@ export const describeDeliveryClaims = (
       expect(names(await claim(100, 1))).toEqual(["1 panorama.succeeded"]);
     });
 
-    it("gets the first of every account before the second ones, also with many lanes of one account", async () => {
+    it("gets the first delivery of every account before any second one, also with many lanes of one account", async () => {
       for (const n of [1, 2, 3, 4, 5, 6]) await addEndpoint(n);
       await addEndpoint(7, other);
       await succeeded(1);

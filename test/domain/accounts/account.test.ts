@@ -14,7 +14,7 @@ describe("parseAccountId", () => {
   });
 });
 
-it("accountId makes an id from a constant, and throws for text that cannot be one", () => {
+it("accountId accepts a valid constant, and throws for other text", () => {
   expect(accountId("acme")).toBe("acme");
   expect(() => accountId("two words")).toThrow(
     new RangeError('"two words" cannot be an account id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -'),

@@ -175,7 +175,7 @@ describe("the queue of a provider", () => {
     expect(estimatedMilliseconds(3, pace({ concurrencyMax: 0, generationMilliseconds: 30_000 }))).toBeUndefined();
   });
 
-  it("estimates the wait for a slot, or for the calls before it if that takes longer, and the generation", () => {
+  it("estimates the longer wait for a slot or for the calls before it, plus the generation", () => {
     const slots = pace({ concurrencyMax: 2, generationMilliseconds: 30_000 });
     expect(estimatedMilliseconds(0, slots)).toBe(45_000);
     expect(estimatedMilliseconds(5, slots)).toBe(120_000);

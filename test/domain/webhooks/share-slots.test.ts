@@ -28,7 +28,7 @@ const countBy = (deliveries: readonly DueDelivery[], keyOf: (delivery: DueDelive
 const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
 
 describe("shareSlots", () => {
-  it("gives a lane at most 12 slots, and one to a lane that is unverified or does not answer", () => {
+  it("gives a lane at most 12 slots, and an unverified or silent lane one slot", () => {
     expect([LANE_SLOTS, ORIGIN_SLOTS]).toEqual([12, 32]);
     expect(shareSlots(many(20, 1, "a"), [], 256)).toHaveLength(12);
     expect(shareSlots(many(20, 1, "a"), many(10, 1, "a"), 256)).toHaveLength(2);
@@ -52,7 +52,7 @@ describe("shareSlots", () => {
     expect(shareSlots([...hostile, stranger], running, 256)).toContain(stranger);
   });
 
-  it("gives one origin at most 32 slots, and each account a share of them", () => {
+  it("gives an origin at most 32 slots, shared among the accounts", () => {
     const origin = "https://shared.example";
     const hostile = ["a", "b", "c", "d", "e"].flatMap((lane) => many(12, 1, lane, steady, origin));
     const running = shareSlots(hostile, [], 256);
@@ -70,7 +70,7 @@ describe("shareSlots", () => {
     expect(shareSlots([known], due.slice(0, 1), 256)).toEqual([known]);
   });
 
-  it("tries a new lane of an origin before those that have failed, also if it is due later", () => {
+  it("tries a new lane of an origin before failed lanes, even if it is due later", () => {
     const origin = "https://shared.example";
     const failed = Array.from({ length: 9 }, (_, n) => aDelivery(1, `${n}`, { ...unverified, failures: 1 }, origin));
     const fresh = aDelivery(2, "new", unverified, origin);

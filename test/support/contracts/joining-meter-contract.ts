@@ -62,7 +62,7 @@ export const describeJoiningMeter = <Connection>(technology: string, open: () =>
       await close();
     });
 
-    it("runs calls one after the other that are made at once", async () => {
+    it("runs concurrent calls one after the other", async () => {
       const { store, transact, close } = await open();
       const pdf = meter({ policy, store });
       await pdf.purchase("acme", { orderId: "order-1", credits: 10 });

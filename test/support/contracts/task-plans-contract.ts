@@ -324,7 +324,7 @@ export const describeDeliveryPlans = (
 
     // PostgreSQL collects them at any moment. SQLite has none, and must not read all deliveries of the account.
     it.each(technology === "on SQLite" ? ["before", "after"] : ["after"])(
-      "claims the next ones in the order of the index, and finds those of a task, %s statistics are collected",
+      "claims deliveries in the order of the index, and finds a task's deliveries, %s statistics are collected",
       async (when) => {
         if (when === "after") await stores.database.sql("analyze");
         const found = await plansOn(stores.database, ({ deliveries }) => deliveries.ofTask(accountId(1), taskId(1)));

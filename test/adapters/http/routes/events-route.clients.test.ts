@@ -68,7 +68,7 @@ describe("streams of events, read by the libraries that other people use,", () =
     },
   );
 
-  it("give eventsource the events, and after a lost connection those that follow", async () => {
+  it("deliver events to eventsource, and continue after a lost connection", async () => {
     const received: string[][] = [];
     const source = new EventSource(url(), { fetch: counted });
     for (const type of ["message", "panorama.succeeded", "panorama.saved"])

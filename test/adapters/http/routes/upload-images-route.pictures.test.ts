@@ -60,7 +60,7 @@ describe("an uploaded picture", () => {
     return { url, bytes: (await service.storage.read(service.storage.nameOf(url)!))._unsafeUnwrap() };
   };
 
-  it.each(Object.keys(SHOWN) as (keyof typeof SHOWN)[])("of %s is one that every provider can use", async (name) => {
+  it.each(Object.keys(SHOWN) as (keyof typeof SHOWN)[])("of %s becomes usable for every provider", async (name) => {
     const { storage } = service;
     const { url, bytes } = await stored(await upload(customer, SHOWN[name]));
     const local = new ReferenceImages(storage, publicFetch);

@@ -46,7 +46,7 @@ describeMeterClocks("on SQLite", async () => {
 });
 
 describe("SqlMeterStore", () => {
-  it("finds a hold after its process has died: a repeated call gets the same one, and it is captured once", async () => {
+  it("finds the hold of a dead process in a repeated call, and captures it once", async () => {
     const clock = new HandClock();
     const { file, store, close } = await meterInFile(clock);
     const policy = definePolicy({ prices: { print: 3 }, rates: {}, activeMax: 1 });

@@ -173,24 +173,21 @@ describe("openDatabaseClock", () => {
       return { machine, clock };
     };
 
-    it.each([600_000, -600_000])(
-      "follows a wall clock that is set by %i ms a tenth of the time that passes",
-      async (set) => {
-        const { machine, clock } = await onFile();
-        machine.setWall(set);
-        let before = clock.now().getTime();
-        expect(before).toBe(START);
-        for (let minute = 1; minute <= 100; minute += 1) {
-          await pass(machine, MINUTE);
-          const passed = clock.now().getTime() - before;
-          expect(passed).toBeGreaterThanOrEqual(0.899 * MINUTE);
-          expect(passed).toBeLessThanOrEqual(1.101 * MINUTE);
-          before += passed;
-        }
-        expect(clock.wallAheadMilliseconds()).toBeCloseTo(0, -2);
-        clock.close();
-      },
-    );
+    it.each([600_000, -600_000])("follows a wall clock set by %i ms at a tenth of the elapsed time", async (set) => {
+      const { machine, clock } = await onFile();
+      machine.setWall(set);
+      let before = clock.now().getTime();
+      expect(before).toBe(START);
+      for (let minute = 1; minute <= 100; minute += 1) {
+        await pass(machine, MINUTE);
+        const passed = clock.now().getTime() - before;
+        expect(passed).toBeGreaterThanOrEqual(0.899 * MINUTE);
+        expect(passed).toBeLessThanOrEqual(1.101 * MINUTE);
+        before += passed;
+      }
+      expect(clock.wallAheadMilliseconds()).toBeCloseTo(0, -2);
+      clock.close();
+    });
 
     it.each([7_200_000, -7_200_000])("follows at once a wall clock that is set by %i ms", async (set) => {
       const { machine, clock } = await onFile();

@@ -8,7 +8,7 @@ import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 describe("MemoryRateLimits", () => {
   rateLimitsContract({ describe, it }, async (clock, rates) => new MemoryRateLimits(clock, rates));
 
-  it("deletes the logs of keys that were idle for two windows, so that memory stays bounded", async () => {
+  it("deletes the logs of keys that were idle for two windows", async () => {
     const clock = new HandClock();
     const limits = new MemoryRateLimits(clock, RATE_LIMITS);
     for (let key = 0; key < 1000; key += 1) {

@@ -48,7 +48,7 @@ describe("ComfyuiServers", () => {
     expect(started()).toEqual([1, 2]);
   });
 
-  it("moves to the slot of the server with the shortest queue, and stays where it is if that has none", async () => {
+  it("moves to a slot of the server with the shortest queue, and stays if it has none", async () => {
     for (const fake of both.fakes) fake.plan = "run";
     const [one, two] = names();
     both.fakes[0].foreignPrompts = 2;

@@ -213,7 +213,7 @@ describe("comfyui dialect", () => {
     expect(task && fake.promptOf(task)).toBe("360 degree panorama with equirectangular projection, a lake");
   });
 
-  it("does not send a reference image that is none, or that the server does not take", async () => {
+  it("sends no invalid reference image, and none that the server refuses", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
     const name = referenceImageName("ab".repeat(11), "image/png");

@@ -53,7 +53,7 @@ const pictureIn = async (uri: unknown, ...across: number[]) => {
   };
 };
 
-it("gives a model with a mask all photos in one picture of the asked size, and the mask that keeps them", async () => {
+it("sends a model with a mask one picture with all photos, in the requested size, and the mask", async () => {
   const { request, submitted } = await submit(
     { model: "gpt-image-2", references: "canvas" },
     await Promise.all(COLOURS.map((colour) => hosted(colour))),
@@ -71,7 +71,7 @@ it("gives a model with a mask all photos in one picture of the asked size, and t
   expect((await remote.provider.poll(submitted._unsafeUnwrap()))._unsafeUnwrap().state).toBe("succeeded");
 });
 
-it("gives three photos to a model that takes one picture and needs a mask", async () => {
+it("sends three photos as one picture to a model with a mask", async () => {
   await submit(FILL, await Promise.all(COLOURS.map((colour) => hosted(colour))));
   const input = sent();
   expect(await pictureIn(input.image_url, 1 / 2, 5 / 6, 1 / 6)).toEqual({ size: [1024, 512, 3], pixels: COLOURS });
