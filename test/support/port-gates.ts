@@ -31,7 +31,7 @@ export class PortGates {
     });
   }
 
-  /** Lets the first halted call continue. Resolves when it has ended and the code after it has reached its next halt. */
+  /** Lets the first halted call continue. Resolves when it has ended and the code after it is halted again. */
   async resume(): Promise<void> {
     await this.waiting.shift()?.();
     await this.settled();
