@@ -233,7 +233,7 @@ export class PanoramaClient {
     return waited.value;
   }
 
-  /** `POST /panoramas/{id}/cancel`. The returned task is `failed` if it was canceled. Otherwise it runs or had ended. */
+  /** `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended before. */
   cancel(id: string, options: CallOptions = {}): Call<PanoramaTask> {
     const path = `${pathOf(id)}/cancel`;
     const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
@@ -260,8 +260,8 @@ export class PanoramaClient {
   }
 
   /**
-   * `GET /events`: all events from now on, or after `lastEventId`. With `task`, `GET /panoramas/{id}/events`: all events
-   * of the task. Reconnects after a lost connection. Ends when `signal` is aborted. Rejects if the first connection
+   * `GET /events`: all events from now on, or after `lastEventId`. With `task`, `GET /panoramas/{id}/events`: all
+   * events of the task. Reconnects after a lost connection. Ends when `signal` is aborted. Rejects if the first connection
    * fails or access is refused later.
    */
   async *events({ task, lastEventId, signal }: EventOptions = {}): AsyncGenerator<PanoramaEvent, void> {
@@ -290,7 +290,7 @@ export class PanoramaClient {
   }
 
   /**
-   * `POST /images`. Checks the images against the default limits; if they exceed these, reads the limits of this service.
+   * `POST /images`. Checks the images against the default limits; if they exceed these, reads the service's limits.
    * `limits`: `uploads` of an earlier `offer`, to skip that read.
    */
   upload(

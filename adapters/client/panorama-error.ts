@@ -12,8 +12,8 @@ export type FailedCall = {
 };
 
 /**
- * Error of a call of `PanoramaClient`. Decide by `code` or by the class; `message` is for people. No member contains the
- * API key, so an error can be logged as it is.
+ * Error of a call of `PanoramaClient`. Decide by `code` or by the class; `message` is for people. No member contains
+ * the API key, so an error can be logged as it is.
  */
 export class PanoramaError extends Error {
   readonly code: PanoramaErrorCode;

@@ -59,8 +59,8 @@ const DESCRIBED = describedRoutes();
 const LIST = "get /api/v1/panoramas";
 
 /**
- * What clients can send to a route besides the parameters of its path. A form has no other fields, and no other query is
- * read: a new one belongs here, too.
+ * Everything that clients can send to a route besides the parameters of its path. A new form field or query parameter
+ * belongs here, too.
  */
 export const POSITIONS: Readonly<Record<string, Positions>> = {
   ...DESCRIBED,
