@@ -233,7 +233,7 @@ export class PanoramaClient {
     return waited.value;
   }
 
-  /** `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended before. */
+  /** `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended. */
   cancel(id: string, options: CallOptions = {}): Call<PanoramaTask> {
     const path = `${pathOf(id)}/cancel`;
     const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
@@ -261,8 +261,8 @@ export class PanoramaClient {
 
   /**
    * `GET /events`: all events from now on, or after `lastEventId`. With `task`, `GET /panoramas/{id}/events`: all
-   * events of the task. Reconnects after a lost connection. Ends when `signal` is aborted. Rejects if the first connection
-   * fails or access is refused later.
+   * events of the task. Reconnects after a lost connection. Ends when `signal` is aborted. Rejects if the first
+   * connection fails or access is refused later.
    */
   async *events({ task, lastEventId, signal }: EventOptions = {}): AsyncGenerator<PanoramaEvent, void> {
     let last = lastEventId;
