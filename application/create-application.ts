@@ -156,7 +156,7 @@ type InnerPorts = ApplicationPorts & {
   readonly generationTime: GenerationTime;
   readonly keyUses: KeyUses;
   readonly heldKeys: HeldKeys;
-  readonly pollDue: () => void;
+  readonly wakePolls: () => void;
 };
 
 /** All other use cases. Callers take their types from `UseCases`. */
@@ -226,7 +226,7 @@ export const createApplication = ({
     if (started) schedule.wake(work); // another process may do the background work
   };
   return {
-    ...allUseCases({ ...inside, pollDue: () => wake("settle") }, complete),
+    ...allUseCases({ ...inside, wakePolls: () => wake("settle") }, complete),
     /** Prices and limits of the use cases, for all code that shows them to clients. */
     policy: complete.policy,
     /** Origins that may receive webhooks over http or at a private address. */

@@ -3,7 +3,7 @@ import type { AccountId, TaskId } from "../domain/ids.js";
 import type { LedgerLine, LedgerStore } from "./ports/stores/ledger-store.js";
 
 /** Cursors of the pages before and after a page of tasks, which are ordered by their ids. */
-export type PagesBeside = {
+export type NeighbourCursors = {
   /** `before` for the page with older tasks; `undefined` if there are none. */
   readonly next: TaskId | undefined;
   /** `after` for the page with newer tasks; `undefined` if there are none. */
@@ -26,12 +26,12 @@ export const pageOf = <Item>(
  * Cursors of the previous and the next page. `beyond`: cursor of this page. `first`: read order. `start`: first task
  * that was read. `last`: its last task if there are more.
  */
-export const pagesBeside = (
+export const neighbourCursors = (
   first: "newest" | "oldest",
   beyond: TaskId | undefined,
   start: TaskId | undefined,
   last: TaskId | undefined,
-): PagesBeside =>
+): NeighbourCursors =>
   first === "newest" ? { next: last, newer: beyond && start } : { next: beyond && start, newer: last };
 
 /** Read order and cursor, from `before` and `after`. */

@@ -1,6 +1,6 @@
 import type { Resolution } from "../../domain/images/resolution.js";
-import type { ToldTask } from "../../domain/tasks/panorama-task.js";
-import type { ToldReason } from "../../domain/tasks/told-task.js";
+import type { PublicTask } from "../../domain/tasks/panorama-task.js";
+import type { PublicReason } from "../../domain/tasks/public-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
 /**
@@ -29,18 +29,18 @@ type CreationOptions = {
 };
 
 /** The picture of a task that has succeeded. The viewer of a private panorama opens for its owner only. */
-export type PanoramaOutput = Told<"thumbnail_url", NonNullable<ToldTask["output"]>>;
+export type PanoramaOutput = Told<"thumbnail_url", NonNullable<PublicTask["output"]>>;
 
 /** Reason of a failed task. A later version of the service may add reasons: treat them as `provider_failed`. */
-export type FailureReason = ToldReason | (string & {});
+export type FailureReason = PublicReason | (string & {});
 
 /** The error of a task that has failed: `message` for people, `reason` for programs, and the field at fault. */
-export type TaskError = Told<"param", Omit<NonNullable<ToldTask["error"]>, "reason">> & {
+export type TaskError = Told<"param", Omit<NonNullable<PublicTask["error"]>, "reason">> & {
   readonly reason: FailureReason;
 };
 
 /** Readonly. Members are required except those in `Optional`. */
-type Told<Optional extends keyof Task, Task = ToldTask> = Readonly<
+type Told<Optional extends keyof Task, Task = PublicTask> = Readonly<
   Required<Omit<Task, Optional>> & { [Name in Optional]?: Exclude<Task[Name], undefined> }
 >;
 
@@ -48,7 +48,7 @@ type Told<Optional extends keyof Task, Task = ToldTask> = Readonly<
 type TaskCore = Told<
   "prompt" | "seed",
   Pick<
-    ToldTask,
+    PublicTask,
     | "id"
     | "credits_charged"
     | "created_at"
@@ -64,7 +64,7 @@ type TaskCore = Told<
 /** A task that is queued or being generated. `queue_position`, `estimated_seconds`: absent if unknown. */
 export type ProcessingTask = TaskCore & { readonly status: "processing" } & Told<
     "queue_position" | "estimated_seconds",
-    Pick<ToldTask, "queue_position" | "estimated_seconds">
+    Pick<PublicTask, "queue_position" | "estimated_seconds">
   >;
 
 /** A task with a picture. `output` may be missing for a moment after the end. */

@@ -39,10 +39,10 @@ export const generationProviderContract = (
     };
     afterEach(() => subject.close());
 
-    it("generates every request that canMake accepts, and the image can be downloaded", async () => {
+    it("generates every request that checkRequest accepts, and the image can be downloaded", async () => {
       const { provider, order, allEnded } = await opened();
       const wanted = order(1, "succeed");
-      expect(provider.canMake(wanted.request).isOk()).toBe(true);
+      expect(provider.checkRequest(wanted.request).isOk()).toBe(true);
       const id = (await provider.submit(wanted))._unsafeUnwrap();
       expect(id).not.toBe("");
       await allEnded();

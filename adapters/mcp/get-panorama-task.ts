@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import * as z from "zod";
-import { TASK_STATUSES } from "../../domain/tasks/told-task.js";
+import { TASK_STATUSES } from "../../domain/tasks/public-task.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
-import { TASK_STATUSES, TOLD_REASONS } from "../../domain/tasks/told-task.js";
+import { PUBLIC_REASONS, TASK_STATUSES } from "../../domain/tasks/public-task.js";
 
 /* Of the answers of the service, the members of release 0.1.0 of the tools. Others are removed. */
 const id = z.string().min(1);
@@ -19,7 +19,7 @@ export const panoramaOutputSchema = z.object({
 export const taskErrorSchema = z.object({
   code: z.literal("generation_failed"),
   message: z.string(),
-  reason: z.enum(TOLD_REASONS).optional().catch(undefined),
+  reason: z.enum(PUBLIC_REASONS).optional().catch(undefined),
   param: z.string().optional().catch(undefined),
 });
 

@@ -1,5 +1,5 @@
 import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
-import type { ToldReason } from "../../domain/tasks/told-task.js";
+import type { PublicReason } from "../../domain/tasks/public-task.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 import type { PanoramaTask } from "../client/resources.js";
 import { alternatives, parameterName, rulePredicate } from "../wording/rule-predicate.js";
@@ -127,7 +127,7 @@ const guidance = (error: ClientError, site: string): string => {
         "Nothing was charged."
       );
     case "upstream_error":
-      return `${AFTER_REASON[error.reason as ToldReason] ?? ONCE_MORE} Nothing was charged.`;
+      return `${AFTER_REASON[error.reason as PublicReason] ?? ONCE_MORE} Nothing was charged.`;
     case "aborted":
       return "Tell the person that the call was cancelled. Call the tool again only if they still want the result.";
     case "unexpected_answer":
@@ -154,14 +154,14 @@ const guidanceOn = (param: string | undefined): string => {
 
 /** What to do after a generation has failed. The message of the task says that the credits are refunded. */
 export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string =>
-  AFTER_REASON[error.reason as ToldReason] ?? AFTER_REASON.provider_failed;
+  AFTER_REASON[error.reason as PublicReason] ?? AFTER_REASON.provider_failed;
 
 const ONCE_MORE = "Wait 30 seconds, then create the panorama once more. If it fails again, tell the person.";
 const OTHER_REFERENCE =
   "Upload the image with upload_reference_images, then create the panorama again with the URL that it returns.";
 
 /** Total by construction: a reason without a next step does not compile. */
-const AFTER_REASON: Readonly<Record<ToldReason, string>> = {
+const AFTER_REASON: Readonly<Record<PublicReason, string>> = {
   canceled: "Tell the person that the panorama was cancelled. Create it again only if they ask for it.",
   queue_timeout: ONCE_MORE,
   reference_unreachable: OTHER_REFERENCE,

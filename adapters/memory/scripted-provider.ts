@@ -9,7 +9,7 @@ import {
   type GeneratedImage,
   type GenerationOrder,
   type GenerationProvider,
-  type PlaceNow,
+  type PlaceWithReadiness,
   type Progress,
   type ProviderUnavailable,
   type Readiness,
@@ -84,7 +84,7 @@ export class ScriptedProvider implements GenerationProvider {
   clock: Pick<Clock, "now"> = { now: () => new Date(0) };
   /** Creations beyond them are refused. */
   abilities: Abilities = ALL_ABILITIES;
-  /** What `canMake` returns for creations within the abilities. */
+  /** What `checkRequest` returns for creations within the abilities. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
   /** The number of downloads so far. */
@@ -101,9 +101,9 @@ export class ScriptedProvider implements GenerationProvider {
     this.script = { ...SUCCESS, ...script };
   }
 
-  places(): readonly PlaceNow[] {
+  places(): readonly PlaceWithReadiness[] {
     const { name, concurrencyMax, ready, abilities } = this;
-    const canMake = (request: CreationRequest) => this.canMake(request).isOk();
+    const canMake = (request: CreationRequest) => this.checkRequest(request).isOk();
     return [{ name, concurrencyMax, readiness: ready, canMake, abilities }];
   }
 
@@ -155,7 +155,7 @@ export class ScriptedProvider implements GenerationProvider {
     return this.upstream.size;
   }
 
-  canMake(request?: CreationRequest): Result<void, InvalidRequest> {
+  checkRequest(request?: CreationRequest): Result<void, InvalidRequest> {
     return request === undefined ? this.makes : admitAbilities(this.abilities, request).andThen(() => this.makes);
   }
 

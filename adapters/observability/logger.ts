@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { StoreAway } from "../../application/ports/stores/store-errors.js";
+import { StoreUnreachable } from "../../application/ports/stores/store-errors.js";
 
 const SECRET_FIELDS = [
   "authorization",
@@ -93,7 +93,7 @@ export class AwayLog {
 
   /** Returns whether the error says that the database is away. Then nobody else has to log it. */
   takes(error: unknown): boolean {
-    if (!(error instanceof StoreAway)) return false;
+    if (!(error instanceof StoreUnreachable)) return false;
     this.failures += 1;
     const now = this.milliseconds();
     if (now - this.loggedAt < LINE_MILLISECONDS) return true;

@@ -5,7 +5,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
-  PlaceNow,
+  PlaceWithReadiness,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -47,7 +47,7 @@ export class ProviderChain implements GenerationProvider {
   }
 
   /** The places of all providers, in order. */
-  places(): readonly PlaceNow[] {
+  places(): readonly PlaceWithReadiness[] {
     return this.providers.flatMap((provider) => provider.places().map((place) => inChain(provider, place)));
   }
 
@@ -61,10 +61,10 @@ export class ProviderChain implements GenerationProvider {
     return provider.nextPollMilliseconds(id, sinceSubmissionMilliseconds);
   }
 
-  canMake(request: CreationRequest): Result<void, InvalidRequest> {
+  checkRequest(request: CreationRequest): Result<void, InvalidRequest> {
     const [first, ...others] = this.providers;
-    const made = first.canMake(request);
-    return others.some((provider) => provider.canMake(request).isOk()) ? ok(undefined) : made;
+    const made = first.checkRequest(request);
+    return others.some((provider) => provider.checkRequest(request).isOk()) ? ok(undefined) : made;
   }
 
   submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
@@ -149,7 +149,7 @@ export const submitInOrder = async (
       if (moved) place = to.name;
       return moved;
     });
-  for (const provider of providers.filter((one) => one.canMake(request).isOk())) {
+  for (const provider of providers.filter((one) => one.checkRequest(request).isOk())) {
     const { name } = provider;
     if (provider.readiness() === "down") {
       refusals.push(`${name}: does not respond`);

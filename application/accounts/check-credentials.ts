@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
-import { mayBePassword } from "../../domain/accounts/password.js";
+import { isPossiblePassword } from "../../domain/accounts/password.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { LoginFailure, Reporter } from "../ports/reporter.js";
@@ -12,7 +12,7 @@ import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.j
 const PARTY_DIGITS = 32;
 
 /** Key of a rate-limit counter: a digest of the name. */
-export const partyNamed = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
+export const limitKeyOf = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
   secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
 
 /** Ports of the login limits. */
@@ -41,7 +41,7 @@ export const admitLoginAttempt = async (
     ["login_email", `email ${address}`],
   ] as const;
   for (const [kind, name] of counted) {
-    const admitted = await rateLimits.admit(partyNamed(secrets, name), kind);
+    const admitted = await rateLimits.admit(limitKeyOf(secrets, name), kind);
     if (admitted.isErr()) return err(admitted.error);
   }
   return ok(undefined);
@@ -83,7 +83,7 @@ export const checkCredentials = async (
   };
   const admitted = await admitLoginAttempt(ports, credentials);
   if (admitted.isErr()) return refuse(admitted.error, "rate_limited");
-  if (!mayBePassword(credentials.password)) return refuse(WRONG_LOGIN, "wrong_password");
+  if (!isPossiblePassword(credentials.password)) return refuse(WRONG_LOGIN, "wrong_password");
   const email = parseEmail(credentials.email);
   const found = email.isOk() ? await ports.accounts.findByEmail(email.value) : undefined;
   const right = await ports.secrets.verifyPassword(credentials.password, found?.passwordHash, signal);

@@ -17,8 +17,8 @@ import type { EmailTaken, LinkExpired, PasswordLinkStore } from "../ports/stores
 import {
   type CredentialsPorts,
   checkOwnPassword,
+  limitKeyOf,
   type OwnPassword,
-  partyNamed,
   type WrongLogin,
 } from "./check-credentials.js";
 
@@ -51,7 +51,7 @@ export const sendEmailLink =
     if (to === account.email) return err({ kind: "same_email" });
     const proof = await checkOwnPassword(ports, account, own, signal);
     if (proof.isErr()) return err(proof.error);
-    const admitted = await rateLimits.admit(partyNamed(secrets, `address ${own.remoteAddress}`), "mail");
+    const admitted = await rateLimits.admit(limitKeyOf(secrets, `address ${own.remoteAddress}`), "mail");
     if (admitted.isErr()) return err(admitted.error);
     const token = ids.passwordLinkToken();
     const now = clock.now();

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
-import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
+import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { ApiKeyStore } from "../ports/stores/account-stores.js";
@@ -76,7 +76,7 @@ const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStor
   const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
   const image =
     task.state === "succeeded" && !isDeleted && task.image.status !== "expired"
-      ? storage.urlOf(toldImageName(task))
+      ? storage.urlOf(publicImageName(task))
       : undefined;
   return {
     type: "panorama",
@@ -86,7 +86,7 @@ const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStor
     apiKeyId,
     createdAt: reservedAt,
     state,
-    failureReason: task.state === "failed" ? toldReason(task) : undefined,
+    failureReason: task.state === "failed" ? publicReason(task) : undefined,
     credits: reservation.credits,
     ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
     ...(task.state === "failed" && { finishedAt: task.failedAt }),

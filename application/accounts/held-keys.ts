@@ -1,5 +1,5 @@
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
-import { allowUse, type KeyUse } from "../../domain/accounts/key-limits.js";
+import { allowUse, type KeyValidity } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 
@@ -10,10 +10,14 @@ const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
 export type HeldKeys = ReturnType<typeof heldKeys>;
 
 /**
- * A request that is held open. `signal`: aborted when the client disconnects or the key becomes unusable. `hasEnded()`:
- * true in the second case. Call `release` at the end of the request, unless the client has disconnected.
+ * A request that is held open. `signal`: aborted when the client disconnects or the key becomes unusable; in the
+ * second case `isKeyUnusable()` is true. Call `release` at the end of the request, unless the client has disconnected.
  */
-export type HeldKey = { readonly signal: AbortSignal; readonly release: () => void; readonly hasEnded: () => boolean };
+export type HeldKey = {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+  readonly isKeyUnusable: () => boolean;
+};
 
 /**
  * The API keys of the requests that this process holds open: event streams and waits. A request ends when its key
@@ -44,11 +48,11 @@ export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep
       if (client.aborted) release();
       const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt.getTime() - clock.now().getTime();
       if (left <= HELD_MILLISECONDS_MAX) void clock.sleep(left, ended.signal).then(end);
-      return { signal: ended.signal, release, hasEnded: () => isUnusable };
+      return { signal: ended.signal, release, isKeyUnusable: () => isUnusable };
     },
     ids: (): ApiKeyId[] => [...held.keys()],
     /** Ends the requests of unusable keys among `ids`. `live`: limits of the keys that are not revoked. */
-    endUnusable: (ids: readonly ApiKeyId[], live: ReadonlyMap<ApiKeyId, KeyUse>): void => {
+    endUnusable: (ids: readonly ApiKeyId[], live: ReadonlyMap<ApiKeyId, KeyValidity>): void => {
       const now = clock.now();
       for (const id of ids) {
         const limits = live.get(id);

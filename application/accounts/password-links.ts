@@ -16,7 +16,7 @@ import type { Ids } from "../ports/ids.js";
 import type { Mail, PasswordLetter } from "../ports/mail.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { AccountStore, LinkExpired, PasswordLinkStore } from "../ports/stores/account-stores.js";
-import { type LoginAttempt, type LoginThrottlePorts, partyNamed } from "./check-credentials.js";
+import { type LoginAttempt, type LoginThrottlePorts, limitKeyOf } from "./check-credentials.js";
 import { type NewSessionPorts, newSession } from "./sessions.js";
 
 type SendPasswordLinkPorts = LoginThrottlePorts & {
@@ -42,7 +42,7 @@ export const sendPasswordLink =
     if (request.purpose === "sign_up" && mode !== "open") return err({ kind: "sign_up_refused", mode });
     const email = parseEmail(request.email);
     if (email.isErr()) return err(email.error);
-    const admitted = await rateLimits.admit(partyNamed(secrets, `address ${request.remoteAddress}`), "mail");
+    const admitted = await rateLimits.admit(limitKeyOf(secrets, `address ${request.remoteAddress}`), "mail");
     if (admitted.isErr()) return err(admitted.error);
     const to = email.value;
     const token = ids.passwordLinkToken();

@@ -1,5 +1,5 @@
 import { panoramaName } from "../../domain/images/object-name.js";
-import { figuresOf, flawOf, type ResultBounds } from "../../domain/images/picture.js";
+import { figuresOf, type ResultBounds, unusableReasonOf } from "../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
 import { announceStored, type Failure, failTask } from "../panoramas/end-task.js";
@@ -11,7 +11,7 @@ import {
   attemptBeforeDeadline,
   type DeadlinePorts,
   type DeadlineSettings,
-  type NotYet,
+  type NoProgress,
 } from "./generation-deadline.js";
 import { recordAttempt, type StoragePorts, type StorageProbe, storageProbe, storePanorama } from "./store-panorama.js";
 import { workOnLeases } from "./work-on-leases.js";
@@ -53,7 +53,7 @@ const checkResult = async (
   settings: Settings,
   probe: StorageProbe,
   lease: Lease<GeneratedTask>,
-): Promise<NotYet | undefined> => {
+): Promise<NoProgress | undefined> => {
   const examined = await examine(ports, settings, lease);
   if (examined.kind === "not_yet") return examined;
   if (examined.kind === "failed") {
@@ -75,7 +75,7 @@ type Examined =
       readonly downloaded: GeneratedImage;
     }
   | { readonly kind: "failed"; readonly lease: Lease<GeneratedTask>; readonly failure: Failure }
-  | (NotYet & { readonly kind: "not_yet" });
+  | (NoProgress & { readonly kind: "not_yet" });
 
 /** Downloads and measures a result. Stores nothing. */
 const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedTask>): Promise<Examined> => {
@@ -92,7 +92,7 @@ const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedT
   const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return unusable(lease, panorama.error.reason);
   const measured = measure(ports, lease, panorama.value);
-  const flaw = flawOf(panorama.value, settings.resultBounds);
+  const flaw = unusableReasonOf(panorama.value, settings.resultBounds);
   if (flaw !== undefined) return unusable(measured, flaw);
   return { kind: "usable", lease: measured, panorama: panorama.value, downloaded: downloaded.value };
 };

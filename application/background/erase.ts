@@ -109,7 +109,7 @@ const ACCOUNTS_MAX = 10;
 export const eraseClosedAccounts =
   (ports: EraseClosedAccountsPorts) =>
   async (stopping?: AbortSignal): Promise<number> => {
-    const closed = await ports.operators.toErase(ACCOUNTS_MAX);
+    const closed = await ports.operators.closedNotErased(ACCOUNTS_MAX);
     const errors: unknown[] = [];
     for (const id of closed) {
       if (stopping?.aborted === true) break;

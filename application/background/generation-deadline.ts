@@ -15,13 +15,13 @@ export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMillise
 type Generation = SubmittedTask | GeneratedTask;
 
 /** No progress: text for the log, and pause before the next attempt. */
-export type NotYet = { readonly detail: string; readonly pauseMilliseconds: number };
+export type NoProgress = { readonly detail: string; readonly pauseMilliseconds: number };
 
 /** The work on a generation that has a deadline. */
 export type DeadlineWork<T extends Generation> = {
   readonly work: "settle" | "check";
   /** Resolves to `undefined` if the generation has moved on. */
-  readonly attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NotYet | undefined>;
+  readonly attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NoProgress | undefined>;
   /** Cancels the generation of a task that is given up. Must have a timeout, and must not throw. */
   readonly stop?: (task: T) => Promise<unknown>;
 };
@@ -52,7 +52,7 @@ export const attemptBeforeDeadline = async <T extends Generation>(
     }
     await failTask(ports, lease.value, { reason: "deadline_passed", detail });
   };
-  let notYet: NotYet | undefined;
+  let notYet: NoProgress | undefined;
   try {
     notYet = await attempt(lease.value, age());
     if (notYet === undefined) return undefined;

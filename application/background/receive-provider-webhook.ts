@@ -10,7 +10,7 @@ type Ports = {
   readonly tasks: Pick<TaskWork, "makeDueNow">;
   readonly clock: Pick<Clock, "now">;
   /** Starts the poll work. */
-  readonly pollDue: () => void;
+  readonly wakePolls: () => void;
 };
 
 /**
@@ -18,7 +18,7 @@ type Ports = {
  * an unknown task, have no other effect.
  */
 export const receiveProviderWebhook =
-  ({ webhooks, tasks, clock, pollDue }: Ports) =>
+  ({ webhooks, tasks, clock, wakePolls }: Ports) =>
   async (
     provider: string,
     webhook: IncomingWebhook,
@@ -27,6 +27,6 @@ export const receiveProviderWebhook =
     if (taskId === undefined) return err(notFound(`No webhooks are accepted from ${provider}.`));
     if (taskId.isErr()) return err(taskId.error);
     await tasks.makeDueNow(taskId.value, clock.now());
-    pollDue();
+    wakePolls();
     return ok(undefined);
   };

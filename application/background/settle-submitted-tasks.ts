@@ -8,7 +8,7 @@ import {
   attemptBeforeDeadline,
   type DeadlinePorts,
   type DeadlineSettings,
-  type NotYet,
+  type NoProgress,
 } from "./generation-deadline.js";
 import { workOnLeases } from "./work-on-leases.js";
 
@@ -30,7 +30,7 @@ export const settleSubmittedTasks =
       attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
         work: "settle",
         attempt: async (lease, sinceSubmissionMilliseconds) =>
-          (await hasEndedByCancel(ports, settings, lease))
+          (await cancelIfRequested(ports, settings, lease))
             ? undefined
             : poll(ports, lease, sinceSubmissionMilliseconds),
         stop: (task) => stopGeneration(ports, task),
@@ -38,7 +38,7 @@ export const settleSubmittedTasks =
     );
 
 /** Cancels the task if its owner asked for it. Resolves to true if the lease is used up. */
-const hasEndedByCancel = async (
+const cancelIfRequested = async (
   ports: Ports,
   { leaseMilliseconds }: DeadlineSettings,
   lease: Lease<SubmittedTask>,
@@ -56,10 +56,10 @@ const poll = async (
   ports: Ports,
   lease: Lease<SubmittedTask>,
   sinceSubmissionMilliseconds: number,
-): Promise<NotYet | undefined> => {
+): Promise<NoProgress | undefined> => {
   const { provider, clock, reporter } = ports;
   const { task } = lease;
-  const stillRunning = (): NotYet => ({
+  const stillRunning = (): NoProgress => ({
     detail: "still running",
     pauseMilliseconds: provider.nextPollMilliseconds(task.upstreamTaskId, sinceSubmissionMilliseconds),
   });

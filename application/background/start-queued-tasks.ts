@@ -1,6 +1,6 @@
 import type { SubmittingTask } from "../../domain/tasks/task.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask } from "../panoramas/submit-task.js";
-import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
+import { acceptsCreations, type GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import { waitUpToASecond } from "./work-on-leases.js";
 
@@ -44,7 +44,7 @@ export const startQueuedTasks =
       const limit = stopping?.aborted === true || sentBack ? 0 : IN_FLIGHT_MAX[provider.readiness()] - sending.size;
       const now = clock.now();
       const dueAt = new Date(now.getTime() + settings.submissionDeadlineMilliseconds);
-      const places = provider.places().filter(takesCreations);
+      const places = provider.places().filter(acceptsCreations);
       const started = limit <= 0 ? [] : await tasks.startQueued(places, limit, now, dueAt);
       for (const task of started) send(task, dueAt);
       sent += started.length;

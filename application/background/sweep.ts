@@ -38,7 +38,7 @@ export const sweep =
       () => bringForward(ports, settings),
       async () => {
         worked += await workOnLeases(ports, "sweep", { ...settings, stopping }, (lease) =>
-          resolveReserved(ports, settings, lease),
+          resolveSubmission(ports, settings, lease),
         );
       },
       async () => {
@@ -83,7 +83,11 @@ const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<und
  * pays for an unclear submission. Safe, because a provider sends no call that could outlast the submission deadline
  * (`GenerationProvider.submit`), not even from a process that was paused.
  */
-const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<SubmittingTask>): Promise<undefined> => {
+const resolveSubmission = async (
+  ports: Ports,
+  settings: Settings,
+  lease: Lease<SubmittingTask>,
+): Promise<undefined> => {
   const { task } = lease;
   let upstreamTaskId: string | undefined;
   try {

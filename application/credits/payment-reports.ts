@@ -97,8 +97,9 @@ const applyPaymentReport =
     await orders.pay(known.value);
     // Includes refunds that arrived before the payment.
     const stored = (await orders.find(orderId)) ?? known.value;
-    return ok({ order: stored, change: keptOf(stored) - keptOf(order) });
+    return ok({ order: stored, change: remainingCreditsOf(stored) - remainingCreditsOf(order) });
   };
 
 /** Credits of the order that the account still has or has spent. */
-const keptOf = (order: Order): number => (order.state === "pending" ? 0 : order.credits - (order.takenBack ?? 0));
+const remainingCreditsOf = (order: Order): number =>
+  order.state === "pending" ? 0 : order.credits - (order.takenBack ?? 0);

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Credits, credits } from "../../domain/credits/credits.js";
-import { captureHold, type Hold, type OpenHold, refundHold, spentOn, standingOf } from "../../domain/credits/hold.js";
+import { captureHold, type Hold, netCostOf, type OpenHold, refundHold, standingOf } from "../../domain/credits/hold.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../domain/credits/ledger.js";
 import { entryNotes } from "../../domain/credits/meter-entry.js";
@@ -61,7 +61,7 @@ export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean)
     taskId,
     credits: held,
     state,
-    spent: spentOn(hold),
+    spent: netCostOf(hold),
     expiresAt: hold.expiresAt,
     replayed,
     capture: async (part) => capture(account, taskId, part === undefined ? held : credits(part.credits)),

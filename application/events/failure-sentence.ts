@@ -1,5 +1,5 @@
+import { publicReason } from "../../domain/tasks/public-task.js";
 import type { FailedTask } from "../../domain/tasks/task.js";
-import { toldReason } from "../../domain/tasks/told-task.js";
 
 type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "request">;
 
@@ -19,7 +19,7 @@ export const failedParam = (task: Failed): string | undefined => {
 /** Why the task failed, and what to do next. Says nothing about its credits, and quotes no provider. */
 export const failureSentence = (task: Failed): string => {
   const why = task.imageProblem === undefined ? "" : `: ${task.imageProblem}`;
-  switch (toldReason(task)) {
+  switch (publicReason(task)) {
     case "canceled":
       return "The panorama was canceled. To have it all the same, create it again.";
     case "queue_timeout":

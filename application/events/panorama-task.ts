@@ -1,10 +1,10 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isPermanent } from "../../domain/images/storage-status.js";
-import { type AccountEvent, endOf } from "../../domain/tasks/account-event.js";
-import type { ToldTask } from "../../domain/tasks/panorama-task.js";
+import { type AccountEvent, endedAtOf } from "../../domain/tasks/account-event.js";
+import type { PublicTask } from "../../domain/tasks/panorama-task.js";
+import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
 import { AHEAD_MAX, NO_FORECAST, type TaskForecast } from "../../domain/tasks/queue.js";
 import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
-import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
 import type { ViewerUrl } from "../application-settings.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import { failedParam, failureMessage } from "./failure-sentence.js";
@@ -23,7 +23,7 @@ export const panoramaTask = (
   task: Task,
   urls: TaskUrls,
   { ahead, estimatedSeconds }: TaskForecast = NO_FORECAST,
-): ToldTask => {
+): PublicTask => {
   const { resolution, visibility, prompt, imageUrls, seed, metadata } = task.request;
   return {
     id: task.id,
@@ -39,7 +39,7 @@ export const panoramaTask = (
     hidden_reason: task.hiddenReason,
     queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
     estimated_seconds: estimatedSeconds,
-    finished_at: task.state === "succeeded" || task.state === "failed" ? endOf(task).toISOString() : undefined,
+    finished_at: task.state === "succeeded" || task.state === "failed" ? endedAtOf(task).toISOString() : undefined,
     output: task.state === "succeeded" ? output(task, urls) : undefined,
     error: task.state === "failed" ? failure(task) : undefined,
   };
@@ -48,13 +48,13 @@ export const panoramaTask = (
 const failure = (task: FailedTask) => ({
   code: "generation_failed" as const,
   message: failureMessage(task),
-  reason: toldReason(task),
+  reason: publicReason(task),
   param: failedParam(task),
 });
 
 const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
   const { slug, image, request, nativeSize } = task;
-  const name = toldImageName(task);
+  const name = publicImageName(task);
   return {
     image_url: isPermanent(image) ? storage.urlOf(name) : image.temporaryUrl,
     slug,

@@ -8,7 +8,7 @@ import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { AccountErasure, OperatorStore } from "../ports/stores/operator-store.js";
 
 type ErasePorts = {
-  readonly operators: Omit<AccountErasure, "toErase">;
+  readonly operators: Omit<AccountErasure, "closedNotErased">;
   readonly clock: Pick<Clock, "now">;
 };
 

@@ -4,7 +4,7 @@ import { type Credits, credits } from "../../domain/credits/credits.js";
 import { adjust } from "../../domain/credits/funds.js";
 import type { LedgerEntry } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
-import { leftToTake } from "../../domain/credits/payment-return.js";
+import { remainingManualReturn } from "../../domain/credits/payment-return.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
@@ -69,7 +69,7 @@ export const refundOrder =
     const at = clock.now();
     return orders.returnByHand<CannotRefund>(id, at, (order, returns) => {
       if (order.state === "pending") return err({ kind: "not_paid" });
-      const left = leftToTake(order.credits, returns);
+      const left = remainingManualReturn(order.credits, returns);
       const taken = amount ?? left;
       if (left === 0 || taken > left) return err({ kind: "too_many_credits", left });
       const number = returns.filter(({ kind }) => kind === "operator").length + 1;

@@ -53,7 +53,7 @@ export const hidePanorama =
   };
 
 /** Panoramas per transaction. */
-const HIDDEN_AT_ONCE = 50;
+const HIDE_BATCH = 50;
 
 /** For the operator: `hidePanorama` for all public panoramas of an account. Resolves to their number. */
 export const hideAllPanoramas =
@@ -76,7 +76,7 @@ export const hideAllPanoramas =
     let hidden = 0;
     const nextName = () => panoramaName(ids.unguessable());
     for (let page = 1; page > 0; hidden += page) {
-      page = await tasks.hideAll(account, hiding, HIDDEN_AT_ONCE, nextName);
+      page = await tasks.hideAll(account, hiding, HIDE_BATCH, nextName);
     }
     return ok(hidden);
   };

@@ -9,7 +9,7 @@ import { type BudgetState, type OpeningRefusal, openTask } from "../../domain/ta
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
 import type { SubmittingTask, Task } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../application-settings.js";
-import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
+import { acceptsCreations, type GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
@@ -48,7 +48,7 @@ export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean 
 
 type Ports = SubmissionPorts & {
   readonly tasks: Pick<TaskStore, "open"> & Pick<TaskAccess, "isHiddenImage">;
-  readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
+  readonly provider: Pick<GenerationProvider, "checkRequest" | "callsPerSecond" | "places">;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
@@ -82,7 +82,7 @@ export const createPanorama =
     idempotencyKey?: IdempotencyKey,
     options: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const supported = ports.provider.canMake(request);
+    const supported = ports.provider.checkRequest(request);
     if (supported.isErr()) return err(supported.error);
     const opening = newOpening(ports, settings, { owner, request, idempotencyKey, ...options });
     const images = request.imageUrls.length === 0 ? undefined : await readImageUrls(ports, request.imageUrls);
@@ -124,7 +124,7 @@ const newOpening = (
       key: idempotencyKey,
       request: secrets.sha256(canonicalText(request, maxCredits)),
     },
-    queue: { places: places.filter(takesCreations), dueAt: nowPlus(queueDeadlineMilliseconds) },
+    queue: { places: places.filter(acceptsCreations), dueAt: nowPlus(queueDeadlineMilliseconds) },
     spender: apiKey?.budgets && { apiKeyId: apiKey.id, now },
     snapshot: apiKey?.account,
     decide: (standing, queuePosition, spending, place) => {

@@ -106,16 +106,16 @@ export const stopGeneration = async (
 
 /**
  * Carries out the owner's cancel request: if the provider has stopped the generation, fails and refunds the task.
- * Otherwise `goOn` stores the provider's refusal, so that it is not asked again at once. Returns the stored task.
+ * Otherwise `recordRefusal` stores the provider's refusal, so that it is not asked again at once. Returns the stored task.
  */
 export const carryOutCancel = async (
   ports: StopPorts & FailPorts,
   lease: Lease<SubmittedTask>,
-  goOn: (refused: SubmittedTask) => Promise<Result<void, StaleTask>>,
+  recordRefusal: (refused: SubmittedTask) => Promise<Result<void, StaleTask>>,
 ): Promise<Result<FailedTask | SubmittedTask, StaleTask>> => {
   if (await stopGeneration(ports, lease.task)) {
     return failTask(ports, lease, { reason: "canceled", detail: "the provider has stopped it" });
   }
   const refused = declineCancel(lease.task, ports.clock.now());
-  return announceStored(ports.signals, refused, goOn(refused));
+  return announceStored(ports.signals, refused, recordRefusal(refused));
 };

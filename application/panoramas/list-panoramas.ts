@@ -4,11 +4,11 @@ import { isFoundBy } from "../../domain/tasks/prompt-search.js";
 import type { SucceededTask, Task } from "../../domain/tasks/task.js";
 import type { TaskFilter } from "../../domain/tasks/task-filter.js";
 import type { ApplicationSettings } from "../application-settings.js";
-import { directionOf, type PageStart, type PagesBeside, pageOf, pagesBeside } from "../page-of.js";
+import { directionOf, type NeighbourCursors, neighbourCursors, type PageStart, pageOf } from "../page-of.js";
 import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
 
 /** `next`: pass it as `before` to read the next page; `newer`: as `after`; `undefined` if there is none. */
-type TaskPage = PagesBeside & { readonly tasks: readonly Task[] };
+type TaskPage = NeighbourCursors & { readonly tasks: readonly Task[] };
 
 /** Page and filter of the owner's tasks. */
 type TaskRange = PageStart & { readonly filter?: TaskFilter | undefined };
@@ -21,7 +21,7 @@ export const listTasks =
     const { items, last } = pageOf(await tasks.list(owner, limit + 1, beyond, { filter, first }), limit);
     return {
       tasks: first === "newest" ? items : items.toReversed(),
-      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+      ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
     };
   };
 
@@ -66,7 +66,7 @@ export const searchOwnTasks =
   };
 
 /** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
-type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
+type GalleryPage = NeighbourCursors & { readonly panoramas: readonly SucceededTask[] };
 
 /** Page and order of the gallery. */
 type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | undefined };
@@ -86,7 +86,7 @@ export const listPublicPanoramas =
     const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
     return {
       panoramas: first === sort ? items : items.toReversed(),
-      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+      ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
     };
   };
 
@@ -106,6 +106,6 @@ export const searchPublicPanoramas =
     const { items, last } = pageOf(await tasks.searchPublic(words, limit + 1, beyond, first), limit);
     return {
       panoramas: first === sort ? items : items.toReversed(),
-      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+      ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
     };
   };

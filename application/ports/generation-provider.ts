@@ -132,10 +132,14 @@ export type Cancellation = "canceled" | "too_late";
  * A place with its readiness. `abilities`: shown to clients; absent if the place can make everything in the
  * specification.
  */
-export type PlaceNow = ProviderPlace & { readonly readiness: Readiness; readonly abilities?: Abilities | undefined };
+export type PlaceWithReadiness = ProviderPlace & {
+  readonly readiness: Readiness;
+  readonly abilities?: Abilities | undefined;
+};
 
 /** True if the place is `ready` or `probing`. */
-export const takesCreations = ({ readiness }: PlaceNow): boolean => readiness === "ready" || readiness === "probing";
+export const acceptsCreations = ({ readiness }: PlaceWithReadiness): boolean =>
+  readiness === "ready" || readiness === "probing";
 
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
@@ -150,7 +154,7 @@ export interface GenerationProvider {
    * The places of the provider, in order of preference: one with the provider's name, or one for each of its servers or
    * providers. A task waits in the queue if no place has a free slot. Makes no call.
    */
-  places(): readonly PlaceNow[];
+  places(): readonly PlaceWithReadiness[];
   /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
   readonly callsPerSecond: number | undefined;
   /** The best readiness of all places. Makes no call to the provider. */
@@ -158,7 +162,7 @@ export interface GenerationProvider {
   /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
   /** Rejects requests that this provider can never fulfil. Makes no call; runs before credits are reserved. */
-  canMake(request: CreationRequest): Result<void, InvalidRequest>;
+  checkRequest(request: CreationRequest): Result<void, InvalidRequest>;
   /**
    * Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice.
    *

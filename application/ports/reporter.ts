@@ -9,7 +9,7 @@ import type { Delivery } from "../../domain/webhooks/webhook-delivery.js";
 import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoint.js";
 
 /** `provider`: the provider place of the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
-type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
+type TaskAtProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
 
 /** Reason for a refused login. `no_password`: the account has none. */
 export type LoginFailure = "unknown_address" | "no_password" | "wrong_password" | "rate_limited" | "hashing_busy";
@@ -20,15 +20,15 @@ export type OperationalEvent =
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
   /** A submission started nothing, so the task returned to the queue. */
   | { readonly kind: "task_requeued"; readonly taskId: TaskId; readonly detail: string }
-  | (OfProvider & { readonly kind: "task_submitted"; readonly upstreamTaskId: string })
+  | (TaskAtProvider & { readonly kind: "task_submitted"; readonly upstreamTaskId: string })
   /** The result of a generation was decoded. domain/images/picture.ts explains the figures. */
-  | (OfProvider & ResultFigures & { readonly kind: "picture_measured"; readonly nativeSize: PixelSize })
-  | (OfProvider & { readonly kind: "task_succeeded"; readonly seconds: number })
-  | (OfProvider & { readonly kind: "task_failed"; readonly reason: FailureReason; readonly detail: string })
+  | (TaskAtProvider & ResultFigures & { readonly kind: "picture_measured"; readonly nativeSize: PixelSize })
+  | (TaskAtProvider & { readonly kind: "task_succeeded"; readonly seconds: number })
+  | (TaskAtProvider & { readonly kind: "task_failed"; readonly reason: FailureReason; readonly detail: string })
   /** An upstream task may exist without a task that uses its result; the customer does not pay for it. */
   | { readonly kind: "possible_orphan"; readonly taskId: TaskId; readonly detail: string }
   /** The response of a submission was lost, but `GenerationProvider.search` found its upstream task. */
-  | (OfProvider & { readonly kind: "submission_recovered"; readonly upstreamTaskId: string })
+  | (TaskAtProvider & { readonly kind: "submission_recovered"; readonly upstreamTaskId: string })
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
   /** Uploaded images were deleted because no task uses them. */

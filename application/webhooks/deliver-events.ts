@@ -5,7 +5,7 @@ import {
   afterAttempt,
   DELIVERY_MILLISECONDS,
   giveUpDelivery,
-  switchesOff,
+  offReasonAfter,
 } from "../../domain/webhooks/webhook-delivery.js";
 import { secretsAt } from "../../domain/webhooks/webhook-endpoint.js";
 import { originFreeAt, receiverAfter } from "../../domain/webhooks/webhook-receiver.js";
@@ -47,8 +47,8 @@ const CLAIM_AGAIN_MILLISECONDS = 1_000;
  */
 export const deliverEvents = (ports: Ports, settings: Settings) => {
   const { clock } = ports;
-  let isTimeToClaim = () => {};
-  settings.onWake?.(() => isTimeToClaim());
+  let claimNow = () => {};
+  settings.onWake?.(() => claimNow());
   return async (stopping?: AbortSignal): Promise<number> => {
     const running = new Map<Promise<void>, DueDelivery>();
     const errors: unknown[] = [];
@@ -61,14 +61,14 @@ export const deliverEvents = (ports: Ports, settings: Settings) => {
         .finally(() => {
           running.delete(end);
           ended += 1;
-          if (ended >= claimAt || running.size === 0) isTimeToClaim();
+          if (ended >= claimAt || running.size === 0) claimNow();
         });
       running.set(end, dueOf(lease));
     };
 
     for (let attempts = 0; ; ) {
       const freed = new Promise<void>((resolve) => {
-        isTimeToClaim = resolve;
+        claimNow = resolve;
       });
       const isStopping = stopping?.aborted === true || errors.length > 0;
       const endedBefore = ended;
@@ -163,7 +163,7 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
     detail: result.detail,
     ...(result.kind === "failed" && result.cause !== undefined && { cause: result.cause }),
   });
-  const reason = switchesOff(endpoint, result, now);
+  const reason = offReasonAfter(endpoint, result, now);
   if (reason === undefined) return;
   const failingSince = new Date(now.getTime() - DELIVERY_MILLISECONDS);
   if (await deliveries.switchOff(endpoint, reason, now, failingSince)) {

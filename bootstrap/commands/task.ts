@@ -6,8 +6,8 @@ import type { OperatorFilter, TaskOfAccount } from "../../application/ports/stor
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
+import { publicReason } from "../../domain/tasks/public-task.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
-import { toldReason } from "../../domain/tasks/told-task.js";
 import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
@@ -243,7 +243,7 @@ const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
 const toldJson = (task: Task) => {
   const failed = task.state === "failed" ? task : undefined;
   return {
-    told_reason: failed ? toldReason(failed) : null,
+    told_reason: failed ? publicReason(failed) : null,
     told_param: (failed && failedParam(failed)) ?? null,
     told_message: failed ? failureMessage(failed) : null,
   };

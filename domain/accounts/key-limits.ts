@@ -18,7 +18,7 @@ export type KeyLimits = Budgets & {
 };
 
 /** Scopes and expiry of a key: its limits without the budgets. */
-export type KeyUse = Pick<KeyLimits, "scopes" | "expiresAt">;
+export type KeyValidity = Pick<KeyLimits, "scopes" | "expiresAt">;
 
 /** The limits of a key that may do everything and never expires. */
 export const NO_LIMITS: KeyLimits = {
@@ -37,7 +37,7 @@ const ALLOWED: Result<void, never> = ok(undefined);
 
 /** Checks that the key has not expired and has the scope. */
 export const allowUse = (
-  { scopes, expiresAt }: KeyUse,
+  { scopes, expiresAt }: KeyValidity,
   scope: Scope,
   now: Date,
 ): Result<void, ApiKeyExpired | MissingScope> => {

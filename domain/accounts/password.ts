@@ -12,7 +12,7 @@ export const PASSWORD_CHARACTERS_MIN = 10;
 export const PASSWORD_CHARACTERS_MAX = 200;
 
 /** False for a text above the maximum length, which is wrong without hashing. */
-export const mayBePassword = (text: string): boolean => [...text].length <= PASSWORD_CHARACTERS_MAX;
+export const isPossiblePassword = (text: string): boolean => [...text].length <= PASSWORD_CHARACTERS_MAX;
 
 /**
  * Checks only the length: rules about kinds of characters lead to weaker passwords. White space alone is no password.

@@ -54,17 +54,17 @@ export const admitSpending = (
   ] as const) {
     if (budget === undefined || spent + cost <= budget) continue;
     const left = credits(Math.max(0, budget - spent));
-    return err({ kind: "budget_spent", window, budget, left, cost, renewsAt: endOfWindow(window, now) });
+    return err({ kind: "budget_spent", window, budget, left, cost, renewsAt: windowEnd(window, now) });
   }
   return ok(undefined);
 };
 
 /** The first moment of the window. */
-export const startOf = (window: "day" | "month", at: Date): Date =>
+export const windowStart = (window: "day" | "month", at: Date): Date =>
   new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), window === "day" ? at.getUTCDate() : 1));
 
 /** The first moment after the window, when its budget renews. */
-export const endOfWindow = (window: "day" | "month", now: Date): Date => {
+export const windowEnd = (window: "day" | "month", now: Date): Date => {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return new Date(window === "day" ? Date.UTC(year, month, now.getUTCDate() + 1) : Date.UTC(year, month + 1, 1));
 };

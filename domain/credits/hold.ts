@@ -93,7 +93,7 @@ export const captureHold = (
 };
 
 /** Net cost of a hold: captured credits less later refunds. */
-export const spentOn = (hold: Hold): Credits =>
+export const netCostOf = (hold: Hold): Credits =>
   "captured" in hold ? credits(hold.captured - hold.refunded) : credits(0);
 
 /** The refund exceeds `refundable`: captured credits less earlier refunds. */
@@ -102,11 +102,11 @@ export type RefundTooHigh = { readonly kind: "refund_too_high"; readonly refunda
 /** Refunds captured credits of a finished task. `amount`: all that is left, if undefined. */
 export const refundCaptured = (
   hold: CapturedHold,
-  amount: Credits = spentOn(hold),
+  amount: Credits = netCostOf(hold),
 ): Result<{ readonly hold: CapturedHold; readonly credits: Credits }, RefundTooHigh> =>
-  amount <= spentOn(hold)
+  amount <= netCostOf(hold)
     ? ok({ hold: { ...hold, refunded: credits(hold.refunded + amount) }, credits: amount })
-    : err({ kind: "refund_too_high", refundable: spentOn(hold) });
+    : err({ kind: "refund_too_high", refundable: netCostOf(hold) });
 
 /** Standing of a meter's account. Its open holds count as active tasks. */
 export const standingOf = (accountId: AccountId, { credits: balance, open }: Holdings) => ({

@@ -132,7 +132,7 @@ export const returnedOf = (
 };
 
 /** Credits that the operator can still take back by hand. */
-export const leftToTake = (credits: Credits, returns: readonly PaymentReturn[]): number =>
+export const remainingManualReturn = (credits: Credits, returns: readonly PaymentReturn[]): number =>
   credits - sum(returns, (returned) => (returned.kind === "operator" ? returned.credits : 0));
 
 /** Uses a total only for the part above the refunds known at its time. */

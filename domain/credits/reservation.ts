@@ -34,7 +34,7 @@ export type InsufficientCredits = {
 };
 
 /** Subtracts the cost of a task from the balance. Refuses if the balance is lower than the cost. */
-export const hold = (
+export const holdCredits = (
   balance: Credits,
   reserved: ReservationCore,
 ): Result<{ reservation: HeldReservation; balance: Credits }, InsufficientCredits> =>
@@ -52,7 +52,7 @@ export const refund = (reservation: HeldReservation): RefundedReservation => ({ 
  * The reservation of a new task, and the standing with this task included. `lowBalance`: set if the task has made the
  * balance fall below the account's threshold.
  */
-export type Reserved = {
+export type ReserveResult = {
   readonly reservation: HeldReservation;
   readonly standing: Standing;
   readonly lowBalance?: LowBalance | undefined;
@@ -67,10 +67,10 @@ export const reserve = <Refusal = never>(
   { taskId, cost }: { readonly taskId: TaskId; readonly cost: Credits },
   activeMax: number,
   admitCost?: () => Result<void, Refusal>,
-): Result<Reserved, InsufficientCredits | TooManyActiveTasks | Refusal> => {
+): Result<ReserveResult, InsufficientCredits | TooManyActiveTasks | Refusal> => {
   const { accountId, debt, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
   if (debt !== undefined) return err({ kind: "insufficient_credits", balance: standing.credits, cost, debt });
-  const held = hold(standing.credits, { taskId, accountId, credits: cost });
+  const held = holdCredits(standing.credits, { taskId, accountId, credits: cost });
   if (held.isErr()) return err(held.error);
   const { reservation, balance } = held.value;
   const within = admitCost?.();

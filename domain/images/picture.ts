@@ -52,7 +52,7 @@ export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Pic
 });
 
 /** Reason why the picture is unusable and refunded, as a clause without a full stop; `undefined` if it is usable. */
-export const flawOf = (
+export const unusableReasonOf = (
   { isFlat, seam, seamRatio, poleDeviation: { zenith, nadir } }: Picture,
   { seamMax, seamRatioMax, poleDeviationMax }: ResultBounds,
 ): string | undefined => {

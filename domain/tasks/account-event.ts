@@ -30,7 +30,7 @@ export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | und
   const { id: taskId, accountId } = next;
   if (isActive(before)) {
     if (isActive(next)) return undefined;
-    return { type: `panorama.${next.state}`, accountId, taskId, at: endOf(next) };
+    return { type: `panorama.${next.state}`, accountId, taskId, at: endedAtOf(next) };
   }
   const wasPermanent = before.state === "succeeded" && isPermanent(before.image);
   const isSaved = next.state === "succeeded" && isPermanent(next.image) && !wasPermanent;
@@ -38,7 +38,7 @@ export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | und
 };
 
 /** The end time of a task. */
-export const endOf = (task: SucceededTask | FailedTask): Date =>
+export const endedAtOf = (task: SucceededTask | FailedTask): Date =>
   task.state === "failed" ? task.failedAt : task.succeededAt;
 
 /** Events, and deliveries of them, are deleted after this time. */

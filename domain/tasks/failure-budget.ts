@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { dayOf, endOfWindow } from "../credits/budget.js";
+import { dayOf, windowEnd } from "../credits/budget.js";
 import type { Rate } from "../credits/rate-limit.js";
 import type { Failures } from "../credits/standing.js";
 import type { CreationRequest } from "./creation-request.js";
@@ -27,7 +27,7 @@ export const admitAfterFailures = (
   if (failures?.day !== dayOf(now)) return ok(undefined);
   const max = failuresMax(writes);
   if (failures.count < max.count && failures.bytes < max.bytes) return ok(undefined);
-  const milliseconds = endOfWindow("day", now).getTime() - now.getTime();
+  const milliseconds = windowEnd("day", now).getTime() - now.getTime();
   return err({ kind: "too_many_failures", retryAfterSeconds: Math.ceil(milliseconds / 1000) });
 };
 

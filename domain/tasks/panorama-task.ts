@@ -4,8 +4,8 @@ import { STORAGE_STATUSES } from "../images/storage-status.js";
 import { PRICE_MAX } from "../panorama-policy.js";
 import { SEED_MAX } from "./creation-request.js";
 import { METADATA_KEY_CHARACTERS_MAX, METADATA_PAIRS_MAX, METADATA_VALUE_CHARACTERS_MAX } from "./metadata.js";
+import { PUBLIC_REASONS, TASK_STATUSES } from "./public-task.js";
 import { AHEAD_MAX } from "./queue.js";
-import { TASK_STATUSES, TOLD_REASONS } from "./told-task.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "./visibility.js";
 
 /** `credits_charged` of a task: up to the highest price that an operator may set. Later prices do not change it. */
@@ -52,7 +52,7 @@ export const taskErrorSchema = z
     message: z.string().meta({
       description: "Why, what to do next, and that the reserved credits were refunded. For people: it may change.",
     }),
-    reason: z.enum(TOLD_REASONS).optional().meta({ description: REASONS_DESCRIPTION }),
+    reason: z.enum(PUBLIC_REASONS).optional().meta({ description: REASONS_DESCRIPTION }),
     param: z
       .string()
       .optional()
@@ -108,4 +108,4 @@ export const panoramaTaskSchema = z
   .meta({ id: "PanoramaTask" });
 
 /** A task as clients see it: in REST, events, webhooks, and the client. */
-export type ToldTask = z.infer<typeof panoramaTaskSchema>;
+export type PublicTask = z.infer<typeof panoramaTaskSchema>;

@@ -81,7 +81,7 @@ export const giveUpDelivery = (
  * Reason to switch the endpoint off after an attempt; `undefined`: it stays on. Never for the default endpoint, which
  * stands for the URLs of single tasks.
  */
-export const switchesOff = (
+export const offReasonAfter = (
   { url, failingSince }: Pick<Endpoint, "url" | "failingSince">,
   result: AttemptResult,
   now: Date,

@@ -362,14 +362,14 @@ export const describeOperatorStore = (
       await accounts.open(anAccount({ id: third, email: "third@example.com" as Email }));
       const close = (id: AccountId, now: Date) =>
         operators.close(id, `closed-${id}@closed.invalid` as Email, now, () => ok(undefined));
-      expect(await operators.toErase(9)).toEqual([]);
+      expect(await operators.closedNotErased(9)).toEqual([]);
       for (const [id, now] of [[other, later] as const, [owner, noon] as const]) (await close(id, now))._unsafeUnwrap();
-      expect(await operators.toErase(9)).toEqual([owner, other]);
-      expect(await operators.toErase(1)).toEqual([owner]);
+      expect(await operators.closedNotErased(9)).toEqual([owner, other]);
+      expect(await operators.closedNotErased(1)).toEqual([owner]);
       await operators.recordErased(owner, later);
-      expect(await operators.toErase(9)).toEqual([other]);
+      expect(await operators.closedNotErased(9)).toEqual([other]);
       (await close(owner, later))._unsafeUnwrap();
-      expect(await operators.toErase(9)).toEqual([owner, other]);
+      expect(await operators.closedNotErased(9)).toEqual([owner, other]);
     });
 
     it("forgets the receivers of the account's webhooks, and no others", async () => {

@@ -33,7 +33,7 @@ export const DELIVERY_LEASE_MILLISECONDS = 20_000;
 
 /** Methods that return at once, without a promise. */
 const INSTANT: ReadonlySet<string | symbol> = new Set([
-  "canMake",
+  "checkRequest",
   "places",
   "readiness",
   "nextPollMilliseconds",
@@ -122,7 +122,7 @@ export class Instance {
       imaging: guarded("imaging", outside.imaging),
       sender: guarded("sender", outside.sender),
       webhooks: new Map([["scripted", guarded("webhooks", outside.webhooks)]]),
-      pollDue: () => {},
+      wakePolls: () => {},
       secrets: new NodeSecrets(),
       signals: new RecordingSignals(outside.announced),
       ids: this.ids,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { TOLD_REASONS } from "../../domain/tasks/told-task.js";
+import { PUBLIC_REASONS } from "../../domain/tasks/public-task.js";
 
 /** Expects an answer with the error body of the interface, this status and this code. Returns its message. */
 export const expectError = async (response: Response, status: number, code: string): Promise<string> => {
@@ -7,7 +7,8 @@ export const expectError = async (response: Response, status: number, code: stri
   expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} \\{"error":`));
   const body = JSON.parse(text);
   const { param, reason, ...error } = body.error;
-  if (reason !== undefined) expect([code, TOLD_REASONS]).toEqual(["upstream_error", expect.arrayContaining([reason])]);
+  if (reason !== undefined)
+    expect([code, PUBLIC_REASONS]).toEqual(["upstream_error", expect.arrayContaining([reason])]);
   expect({ ...body, error }).toEqual({ error: { code, message: expect.stringMatching(/^\S.*[.!]$/) } });
   if (param !== undefined && reason === undefined) {
     expect(code).toBe("invalid_request");

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { HandClock } from "../../adapters/memory/hand-clock.js";
 
 /** Methods of ports that return immediately, without a promise. */
-const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "places", "readiness", "nextPollMilliseconds"]);
+const INSTANT: ReadonlySet<string | symbol> = new Set(["checkRequest", "places", "readiness", "nextPollMilliseconds"]);
 
 /**
  * Halts every call of the guarded ports until the test lets it continue. So the test controls how the steps of

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import type { ToldTask } from "../../../domain/tasks/panorama-task.js";
+import type { PublicTask } from "../../../domain/tasks/panorama-task.js";
 import type { ToldAbilities } from "../../client/offer.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
 import type { creditsResponseSchema, entryPageSchema } from "../routes/credits-routes.js";
@@ -30,7 +30,7 @@ export const openApiExamples = (
     image_urls: [],
   };
   const created: z.infer<typeof creationResponseSchema> = { id, status: "processing", ...core };
-  const task: ToldTask = {
+  const task: PublicTask = {
     id,
     status: "succeeded",
     ...core,

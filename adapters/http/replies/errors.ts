@@ -2,13 +2,13 @@ import type { NotFound } from "../../../application/errors.js";
 import { failedParam, refusalSentence } from "../../../application/events/failure-sentence.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
-import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
+import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InsufficientCredits, TooManyActiveTasks } from "../../../domain/credits/reservation.js";
 import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
-import { type ToldReason, toldReason } from "../../../domain/tasks/told-task.js";
+import { type PublicReason, publicReason } from "../../../domain/tasks/public-task.js";
 import { type InvalidMessage, parameterName, rulePredicate } from "../../wording/rule-predicate.js";
 import { budgetSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
 import { json, type Reply } from "./reply.js";
@@ -44,7 +44,7 @@ export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
 /** The database of a store is away (application/ports/stores/store-errors.ts). */
-export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreAway };
+export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreUnreachable };
 
 /** An instance looks for its database at once, and for its connections within seconds. */
 export const AWAY_RETRY_AFTER_SECONDS = 5;
@@ -78,7 +78,7 @@ type Answer = {
   /** The parameter at fault; not sent if it is `undefined`. */
   readonly param?: string | undefined;
   /** As of a failed task; not sent if it is `undefined`. */
-  readonly reason?: ToldReason | undefined;
+  readonly reason?: PublicReason | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
@@ -143,7 +143,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     code: "upstream_error",
     ...(failed === undefined
       ? { message: "The image generator does not work at the moment. No credits are charged. Try again in a moment." }
-      : { message: refusalSentence(failed), param: failedParam(failed), reason: toldReason(failed) }),
+      : { message: refusalSentence(failed), param: failedParam(failed), reason: publicReason(failed) }),
   }),
   storage_unavailable: ({ reason }) => ({
     status: 500,
@@ -183,7 +183,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 /** The answer to a request whose handler has thrown. */
 export const thrownReply = ({ requestId, method, url }: ThrownRequest, thrown: unknown): Reply => {
   const isCreation = method === "POST" && CREATION_PATH.test(url);
-  if (thrown instanceof StoreAway) return errorReply({ kind: "store_away", thrown, isCreation });
+  if (thrown instanceof StoreUnreachable) return errorReply({ kind: "store_away", thrown, isCreation });
   if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
   if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
   return errorReply({ kind: "internal_error", requestId, thrown, isCreation });

@@ -2,8 +2,8 @@ import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { brokenMetadataRule } from "../../../domain/tasks/metadata.js";
+import { TASK_STATUSES } from "../../../domain/tasks/public-task.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
-import { TASK_STATUSES } from "../../../domain/tasks/told-task.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 
 const METADATA_PREFIX = "metadata.";

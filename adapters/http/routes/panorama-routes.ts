@@ -38,7 +38,7 @@ export const readPanoramaRoute = (
     const held = waits.hold(task.accountId, async () => {
       const key = accounts.holdKey(apiKey, exchange.signal);
       const waited = await panoramas.waitFor(task.id, task.accountId, seconds * 1000, key.signal).finally(key.release);
-      return key.hasEnded() ? err(KEY_HAS_ENDED) : waited;
+      return key.isKeyUnusable() ? err(KEY_HAS_ENDED) : waited;
     });
     if (held === undefined) return answer(task);
     exchange.isIdle = true;

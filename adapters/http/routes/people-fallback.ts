@@ -1,4 +1,4 @@
-import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
+import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
 import { AWAY_RETRY_AFTER_SECONDS, BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
@@ -48,7 +48,7 @@ export const peopleFallback = (
 
 /** A database that is away is back soon, mostly. */
 const withRetry = (page: PageReply, thrown: unknown): PageReply =>
-  thrown instanceof StoreAway
+  thrown instanceof StoreUnreachable
     ? { ...page, headers: { ...page.headers, "retry-after": String(AWAY_RETRY_AFTER_SECONDS) } }
     : page;
 

@@ -63,7 +63,7 @@ class PostgresConnection extends SharedConnection {
   }
 }
 
-/** Errors stay as they are: callers know `StoreBusy`, `StoreAway` and the codes of PostgreSQL. */
+/** Errors stay as they are: callers know `StoreBusy`, `StoreUnreachable` and the codes of PostgreSQL. */
 const rethrown = (error: Error): never => {
   throw error;
 };

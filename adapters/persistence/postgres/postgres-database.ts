@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
-import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
+import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";
@@ -185,7 +185,7 @@ const rowsOf = async (
 
 const busyOr = (error: unknown): unknown => {
   const code = codeOf(error);
-  if (isAway(error)) return new StoreAway(`PostgreSQL is away: ${error.message || code}`, { cause: error });
+  if (isAway(error)) return new StoreUnreachable(`PostgreSQL is away: ${error.message || code}`, { cause: error });
   if (code === DISK_FULL) return new StoreFull("The disk of PostgreSQL is full.", { cause: error });
   return TIMED_OUT.has(code)
     ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })

@@ -1,7 +1,7 @@
 import type { InferEntity } from "@mikro-orm/core";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
-import { type KeyLimits, type KeyUse, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
+import { type KeyLimits, type KeyValidity, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
@@ -166,7 +166,7 @@ const toScopes = (row: Row): readonly Scope[] => {
   return SCOPES.filter((scope) => scopes.includes(scope));
 };
 
-export const toKeyUse = (row: Row): KeyUse => ({
+export const toKeyUse = (row: Row): KeyValidity => ({
   scopes: toScopes(row),
   expiresAt: optional(row, "expires_at", date),
 });

@@ -1,4 +1,4 @@
-import { StoreAway } from "../../../application/ports/stores/store-errors.js";
+import { StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 
 /** Why the database cannot be opened. `configuration`: it is not there, or not of this version. */
 export class DatabaseError extends Error {
@@ -16,7 +16,7 @@ const NO_DATABASE = "3D000";
 
 /** Why the first statement on PostgreSQL has failed. */
 export const cannotConnect = (thrown: unknown): DatabaseError => {
-  const error = thrown instanceof StoreAway ? thrown.cause : thrown;
+  const error = thrown instanceof StoreUnreachable ? thrown.cause : thrown;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const sqlState = String(code);
   // If a name has several addresses, the error of all of them together has no message.

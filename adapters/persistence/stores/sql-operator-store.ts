@@ -183,7 +183,7 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     await this.entities.nativeUpdate(AccountTable, { id }, { erasedAt: now });
   }
 
-  async toErase(limit: number): Promise<AccountId[]> {
+  async closedNotErased(limit: number): Promise<AccountId[]> {
     const next = { fields: ["id"], orderBy: { closedAt: "asc" }, limit } as const;
     const accounts = await this.entities.find(AccountTable, { [raw(TO_BE_ERASED)]: [] }, next);
     return accounts.map((account) => branded<AccountId>(account, "id"));

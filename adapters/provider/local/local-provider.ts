@@ -7,7 +7,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
-  PlaceNow,
+  PlaceWithReadiness,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -93,7 +93,7 @@ export class LocalProvider implements GenerationProvider {
     this.sign = sign ?? (async (jpeg) => jpeg);
   }
 
-  places(): readonly PlaceNow[] {
+  places(): readonly PlaceWithReadiness[] {
     return [{ name: this.name, concurrencyMax: CONCURRENCY_MAX, readiness: this.readiness(), canMake: () => true }];
   }
 
@@ -105,7 +105,7 @@ export class LocalProvider implements GenerationProvider {
     return POLL_MILLISECONDS;
   }
 
-  canMake(): Result<void, InvalidRequest> {
+  checkRequest(): Result<void, InvalidRequest> {
     return ok(undefined);
   }
 

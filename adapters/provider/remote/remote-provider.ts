@@ -6,7 +6,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
-  PlaceNow,
+  PlaceWithReadiness,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -80,7 +80,7 @@ export class RemoteProvider implements GenerationProvider {
     this.unknownStatuses = new UnknownStatuses(warn);
   }
 
-  places(): readonly PlaceNow[] {
+  places(): readonly PlaceWithReadiness[] {
     const { name, concurrencyMax, abilities } = this;
     const canMake = (request: CreationRequest) => admitAbilities(abilities, request).isOk();
     return [{ name, concurrencyMax, readiness: this.readiness(), canMake, abilities }];
@@ -98,7 +98,7 @@ export class RemoteProvider implements GenerationProvider {
     return this.api.nextPollMilliseconds(sinceSubmissionMilliseconds);
   }
 
-  canMake(request: CreationRequest): Result<void, InvalidRequest> {
+  checkRequest(request: CreationRequest): Result<void, InvalidRequest> {
     return admitAbilities(this.abilities, request);
   }
 

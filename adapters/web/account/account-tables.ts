@@ -2,7 +2,7 @@ import type { KeySpending } from "../../../application/accounts/api-keys.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/page-of.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
-import { endOfWindow, startOf } from "../../../domain/credits/budget.js";
+import { windowEnd, windowStart } from "../../../domain/credits/budget.js";
 import type { EntryPlace } from "../../../domain/credits/ledger-page.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -69,7 +69,7 @@ type NamedKey = Pick<ApiKey, "id" | "name">;
 /** The first day of the month in the query, such as `2026-11`; otherwise that of now. Never one that comes later. */
 export const monthIn = (text: string, now: Date): Date => {
   const month = /^20[0-9]{2}-(0[1-9]|1[0-2])$/.test(text) ? new Date(`${text}-01T00:00:00Z`) : now;
-  return startOf("month", month > now ? now : month);
+  return windowStart("month", month > now ? now : month);
 };
 
 /** A month's credits by key: a table with a bar in each row, so that what the bars show can also be read. */
@@ -80,8 +80,8 @@ export const keySpendingSection = (
   now: Date,
 ): Html => {
   const most = Math.max(1, ...spendings.map(({ credits }) => credits));
-  const earlier = startOf("month", new Date(month.getTime() - 1));
-  const later = endOfWindow("month", month);
+  const earlier = windowStart("month", new Date(month.getTime() - 1));
+  const later = windowEnd("month", month);
   return html`
 <section aria-labelledby="spending"><h2 id="spending">Credits by key in ${nameOf(month)}</h2>${
     spendings.length === 0

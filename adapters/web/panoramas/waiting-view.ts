@@ -1,6 +1,5 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
-
 import { isCancelable } from "../../../domain/tasks/cancel-request.js";
 import { AHEAD_MAX, type TaskForecast } from "../../../domain/tasks/queue.js";
 import { isActive, type SucceededTask, type Task } from "../../../domain/tasks/task.js";

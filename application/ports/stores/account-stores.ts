@@ -14,7 +14,7 @@ import type { NotFound } from "../../errors.js";
 export type EmailTaken = { readonly kind: "email_taken"; readonly email: Email };
 
 /** Optional contents of a new account. */
-export type AccountBeginning = {
+export type InitialContents = {
   readonly passwordHash?: string | undefined;
   readonly order?: PaidOrder | undefined;
   readonly key?: ApiKey | undefined;
@@ -28,7 +28,7 @@ export interface AccountStore {
    * Stores a new account, its initial contents and the ledger entry of its order in one transaction. Stores nothing if
    * the e-mail address is taken.
    */
-  open(account: Account, beginsWith?: AccountBeginning): Promise<Result<void, EmailTaken>>;
+  open(account: Account, beginsWith?: InitialContents): Promise<Result<void, EmailTaken>>;
   isEmpty(): Promise<boolean>;
   exists(id: AccountId): Promise<boolean>;
   find(id: AccountId): Promise<Account | undefined>;

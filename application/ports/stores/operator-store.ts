@@ -76,7 +76,7 @@ export interface AccountErasure {
   /** Records that everything of a closed account is erased. */
   recordErased(account: AccountId, now: Date): Promise<void>;
   /** Closed accounts without `recordErased` since their closing, oldest closing first, at most `limit`. */
-  toErase(limit: number): Promise<AccountId[]>;
+  closedNotErased(limit: number): Promise<AccountId[]>;
 }
 
 /**

@@ -2,8 +2,8 @@
  * The database cannot be reached, or has closed the connection. The write may or may not be committed: perhaps only the
  * answer was lost.
  */
-export class StoreAway extends Error {
-  override readonly name = "StoreAway";
+export class StoreUnreachable extends Error {
+  override readonly name = "StoreUnreachable";
 }
 
 /** Others have held a lock, such as that of a row, for too long. Nothing was written; retry later. */

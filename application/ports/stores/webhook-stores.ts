@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { KeyUse } from "../../../domain/accounts/key-limits.js";
+import type { KeyValidity } from "../../../domain/accounts/key-limits.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -16,7 +16,7 @@ export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | 
 /** Latest event numbers and usable API keys, for the open streams of a process. */
 export type WatchedStreams = {
   readonly latest: ReadonlyMap<AccountId, number>;
-  readonly liveKeys: ReadonlyMap<ApiKeyId, KeyUse>;
+  readonly liveKeys: ReadonlyMap<ApiKeyId, KeyValidity>;
 };
 
 /** Reads the events of accounts. The task store writes them. Throws if the store is unreachable. */

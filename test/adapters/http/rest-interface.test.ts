@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Routes } from "../../../adapters/http/routes.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
-import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
+import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
@@ -88,7 +88,7 @@ const THROWN = [
     says: /^The service has no room to store anything\. Nothing was charged\. Try again in some minutes\.$/,
   },
   {
-    thrown: new StoreAway("connection refused"),
+    thrown: new StoreUnreachable("connection refused"),
     status: 500,
     error: "store_away",
     retryAfter: "5",

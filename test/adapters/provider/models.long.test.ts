@@ -88,13 +88,13 @@ describe.each(MODELS)("$name", (model) => {
             const reply = errorReply(created.error);
             const { error } = JSON.parse(String(reply.body));
             expect([reply.status, error.code, error.param]).toEqual([400, "invalid_request", "image_urls"]);
-            expect(provider.canMake(wanted).isErr()).toBe(true);
+            expect(provider.checkRequest(wanted).isErr()).toBe(true);
             expect(await world.ledger.balance(owner)).toBe(CREDITS);
             expect(await world.tasks.list(owner, 10, undefined)).toEqual([]);
             expect(fake.server.requests.length).toBe(before);
             continue;
           }
-          expect(provider.canMake(wanted).isOk()).toBe(true);
+          expect(provider.checkRequest(wanted).isOk()).toBe(true);
           const task = fake.tasks.at(-1) as UpstreamTask;
           const received = await Promise.all(fake.referencesOf(task).map((picture) => photosIn(picture, images)));
           expect(received.flat()).toEqual([1, 2, 3].slice(0, images));
@@ -125,7 +125,7 @@ describe.each(MODELS)("$name", (model) => {
       const { provider, fake, world, instance, request, close } = await set(model);
       try {
         const wanted = [3, 2, 1, 0].map((images) => request(images, PROMPT, resolution));
-        const most = wanted.find((one) => provider.canMake(one).isOk()) as CreationRequest;
+        const most = wanted.find((one) => provider.checkRequest(one).isOk()) as CreationRequest;
         const owner = await anOwner(world, CREDITS);
         const { id } = (await instance.createPanorama(owner, most))._unsafeUnwrap().task;
         const native = model.picture?.size ?? askedOf(fake, fake.tasks[0] as UpstreamTask);

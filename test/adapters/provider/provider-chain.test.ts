@@ -291,11 +291,11 @@ describe("a task of a ProviderChain", () => {
 describe("ProviderChain", () => {
   it("accepts requests that any provider accepts; otherwise returns the reason of the first provider", () => {
     first.makes = err(invalidRequest("prompt", { name: "text_only" }));
-    expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
+    expect(chain.checkRequest(ORDER.request)).toEqual(ok(undefined));
     second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
-    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("prompt", { name: "text_only" })));
+    expect(chain.checkRequest(ORDER.request)).toEqual(err(invalidRequest("prompt", { name: "text_only" })));
     first.makes = ok(undefined);
-    expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
+    expect(chain.checkRequest(ORDER.request)).toEqual(ok(undefined));
   });
 
   it.each<[Readiness, Readiness, Readiness]>([

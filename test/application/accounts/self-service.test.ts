@@ -165,7 +165,7 @@ describe("deleteAccount", () => {
       standing: { credits: 0 },
       closedAt: world.clock.now(),
     });
-    expect(await world.operators.toErase(9)).toEqual([]);
+    expect(await world.operators.closedNotErased(9)).toEqual([]);
     expect((await open("ann")).id).not.toBe(ann.id);
   });
 
@@ -183,14 +183,14 @@ describe("deleteAccount", () => {
       eraseTasks: () => Promise.reject(new Error("x")),
     });
     for (const account of [ann, ben]) await expect(remove(account, {}, { operators })).rejects.toThrow("x");
-    expect(await world.operators.toErase(9)).toEqual([ann.id, ben.id]);
+    expect(await world.operators.closedNotErased(9)).toEqual([ann.id, ben.id]);
 
     const failsForAnn = Object.assign(Object.create(world.operators), {
       eraseTasks: (...given: Parameters<typeof world.operators.eraseTasks>) =>
         given[0] === ann.id ? Promise.reject(new Error("y")) : world.operators.eraseTasks(...given),
     });
     await expect(eraseClosedAccounts({ ...world, operators: failsForAnn })()).rejects.toThrow("y");
-    expect(await world.operators.toErase(9)).toEqual([ann.id]);
+    expect(await world.operators.closedNotErased(9)).toEqual([ann.id]);
     expect(await eraseClosedAccounts(world)()).toBe(1);
     const erased = await world.operators.task(task.id);
     expect([erased?.isDeleted, erased?.task.request.prompt]).toEqual([true, undefined]);

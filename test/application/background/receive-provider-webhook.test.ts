@@ -16,10 +16,10 @@ describe("receiveProviderWebhook", () => {
 
   const webhook = { body: Buffer.from("body"), headers: {}, query: new URLSearchParams() };
   const receive = (taskOf: ProviderWebhooks["taskOf"], provider = "scripted") => {
-    const pollDue = () => {
+    const wakePolls = () => {
       due += 1;
     };
-    return receiveProviderWebhook({ ...world, webhooks: new Map([["scripted", { taskOf }]]), pollDue })(
+    return receiveProviderWebhook({ ...world, webhooks: new Map([["scripted", { taskOf }]]), wakePolls })(
       provider,
       webhook,
     );

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
 import { failedParam, failureMessage, failureSentence } from "../../../application/events/failure-sentence.js";
+import { PUBLIC_REASONS, publicReason } from "../../../domain/tasks/public-task.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
-import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-task.js";
 
 const failed = (
   reason: FailureReason,
@@ -34,8 +34,8 @@ const anyFailed = fc
 
 describe("the error of a failed task", () => {
   it("maps at least one task reason to each client reason", () => {
-    const told = FAILURE_REASONS.map((reason) => toldReason({ reason }));
-    expect([...new Set(told)].sort()).toEqual([...TOLD_REASONS].sort());
+    const told = FAILURE_REASONS.map((reason) => publicReason({ reason }));
+    expect([...new Set(told)].sort()).toEqual([...PUBLIC_REASONS].sort());
   });
 
   it("names the refunded credits and a remedy, and quotes neither prompt nor URL", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/forecast-task.js";
-import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
+import type { PlaceWithReadiness, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -170,14 +170,14 @@ describe("createPanorama", () => {
     for (let n = 0; n < 4; n += 1) expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
   });
 
-  const place = (name: string, readiness: Readiness, makes = true): PlaceNow => ({
+  const place = (name: string, readiness: Readiness, makes = true): PlaceWithReadiness => ({
     name,
     concurrencyMax: undefined,
     readiness,
     canMake: () => makes,
   });
 
-  it.each<[string, PlaceNow[], string]>([
+  it.each<[string, PlaceWithReadiness[], string]>([
     ["the second place if the first one is down", [place("a", "down"), place("b", "ready")], "b"],
     ["the second place if the first one is busy", [place("a", "busy"), place("b", "ready")], "b"],
     ["the second place if the first one cannot make it", [place("a", "ready", false), place("b", "ready")], "b"],

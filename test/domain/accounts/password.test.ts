@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayBePassword, parsePassword } from "../../../domain/accounts/password.js";
+import { isPossiblePassword, parsePassword } from "../../../domain/accounts/password.js";
 
 describe("a password", () => {
   it.each(["ten chars!", "x".repeat(200), "🔑".repeat(10), "correct horse battery staple"])("may be %j", (text) => {
@@ -7,8 +7,8 @@ describe("a password", () => {
   });
 
   it("may be compared with any text of up to 200 characters", () => {
-    for (const text of ["", "short", "🔑".repeat(200)]) expect(mayBePassword(text)).toBe(true);
-    expect(mayBePassword("🔑".repeat(201))).toBe(false);
+    for (const text of ["", "short", "🔑".repeat(200)]) expect(isPossiblePassword(text)).toBe(true);
+    expect(isPossiblePassword("🔑".repeat(201))).toBe(false);
   });
 
   it("cannot contain half a surrogate pair", () => {

@@ -6,10 +6,10 @@ import {
   admitSpending,
   type Budgets,
   dayOf,
-  endOfWindow,
   hasBudget,
   monthOf,
-  startOf,
+  windowEnd,
+  windowStart,
 } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
 
@@ -45,16 +45,16 @@ describe("dayOf and monthOf", () => {
   });
 });
 
-describe("startOf and endOfWindow", () => {
+describe("windowStart and windowEnd", () => {
   it("return the start of the UTC day or month, and of the next one", () => {
     fc.assert(
       fc.property(time, (at) => {
-        expect(startOf("day", at).toISOString()).toBe(`${dayInUtc(at)}T00:00:00.000Z`);
-        expect(startOf("month", at).toISOString()).toBe(`${monthInUtc(at)}-01T00:00:00.000Z`);
+        expect(windowStart("day", at).toISOString()).toBe(`${dayInUtc(at)}T00:00:00.000Z`);
+        expect(windowStart("month", at).toISOString()).toBe(`${monthInUtc(at)}-01T00:00:00.000Z`);
         for (const window of ["day", "month"] as const) {
-          const end = endOfWindow(window, at);
-          expect(startOf(window, end)).toEqual(end);
-          expect(startOf(window, new Date(end.getTime() - 1))).toEqual(startOf(window, at));
+          const end = windowEnd(window, at);
+          expect(windowStart(window, end)).toEqual(end);
+          expect(windowStart(window, new Date(end.getTime() - 1))).toEqual(windowStart(window, at));
         }
       }),
     );

@@ -5,7 +5,12 @@ import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { book } from "../../../domain/credits/funds.js";
 import { type LedgerEntry, returnEntry, sumOf } from "../../../domain/credits/ledger.js";
-import { leftToTake, mergeReturns, type PaymentReturn, returnedOf } from "../../../domain/credits/payment-return.js";
+import {
+  mergeReturns,
+  type PaymentReturn,
+  remainingManualReturn,
+  returnedOf,
+} from "../../../domain/credits/payment-return.js";
 
 const PRICE = 900;
 const order = { credits: credits(100), priceCents: PRICE };
@@ -147,7 +152,7 @@ describe("the returns of an order", () => {
     expect(of(...returns)).toEqual(expected);
   });
 
-  it("leftToTake returns the credits minus earlier manual returns", () => {
+  it("remainingManualReturn returns the credits minus earlier manual returns", () => {
     const byHand = {
       id: "hand_1",
       kind: "operator",
@@ -155,7 +160,7 @@ describe("the returns of an order", () => {
       reason: "x" as AdjustmentReason,
       at: noon,
     } as const;
-    expect(leftToTake(order.credits, [refund, byHand])).toBe(70);
+    expect(remainingManualReturn(order.credits, [refund, byHand])).toBe(70);
   });
 
   it("mergeReturns throws for different ids or kinds", () => {

@@ -7,7 +7,7 @@ import {
   type CapturedReservation,
   capture,
   type HeldReservation,
-  hold,
+  holdCredits,
   type RefundedReservation,
   refund,
 } from "../../../domain/credits/reservation.js";
@@ -17,15 +17,15 @@ const held: HeldReservation = { ...reserved, state: "held" };
 
 describe("a reservation", () => {
   it("subtracts its credits from the balance, down to zero but not below", () => {
-    expect(hold(credits(10), reserved)).toEqual(ok({ reservation: held, balance: 4 }));
-    expect(hold(credits(6), reserved)).toEqual(ok({ reservation: held, balance: 0 }));
-    expect(hold(credits(5), reserved)).toEqual(err({ kind: "insufficient_credits", balance: 5, cost: 6 }));
+    expect(holdCredits(credits(10), reserved)).toEqual(ok({ reservation: held, balance: 4 }));
+    expect(holdCredits(credits(6), reserved)).toEqual(ok({ reservation: held, balance: 0 }));
+    expect(holdCredits(credits(5), reserved)).toEqual(err({ kind: "insufficient_credits", balance: 5, cost: 6 }));
   });
 
   it("holds the exact cost for every balance and every cost", () => {
     return fc.assert(
       fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (balance, cost) => {
-        const result = hold(credits(balance), { ...reserved, credits: credits(cost) });
+        const result = holdCredits(credits(balance), { ...reserved, credits: credits(cost) });
         expect(result.isOk()).toBe(balance >= cost);
         if (result.isOk()) expect(BigInt(result.value.balance) + BigInt(cost)).toBe(BigInt(balance));
       }),

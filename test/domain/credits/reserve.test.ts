@@ -5,7 +5,7 @@ import { accountId, taskId } from "../../../adapters/contracts/support/builders.
 import { credits } from "../../../domain/credits/credits.js";
 import {
   type InsufficientCredits,
-  type Reserved,
+  type ReserveResult,
   release,
   reserve,
   type TooManyActiveTasks,
@@ -35,8 +35,8 @@ describe("a reservation of credits and a slot", () => {
     });
     expect(refused.isErr()).toBe(true);
     type Refused = InsufficientCredits | TooManyActiveTasks;
-    expectTypeOf<ReturnType<typeof reserve<"closed">>>().toEqualTypeOf<Result<Reserved, Refused | "closed">>();
-    expectTypeOf<ReturnType<typeof reserve>>().not.toEqualTypeOf<Result<Reserved, Refused | "closed">>();
+    expectTypeOf<ReturnType<typeof reserve<"closed">>>().toEqualTypeOf<Result<ReserveResult, Refused | "closed">>();
+    expectTypeOf<ReturnType<typeof reserve>>().not.toEqualTypeOf<Result<ReserveResult, Refused | "closed">>();
   });
 
   it("reports a balance that falls below the threshold of the account", () => {

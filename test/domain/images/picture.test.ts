@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { figuresOf, flawOf, type Picture, type ResultBounds } from "../../../domain/images/picture.js";
+import { figuresOf, type Picture, type ResultBounds, unusableReasonOf } from "../../../domain/images/picture.js";
 
 const level = fc.double({ min: 0, max: 255, noNaN: true });
 const picture: fc.Arbitrary<Picture> = fc.record({
@@ -18,7 +18,7 @@ const bounds: fc.Arbitrary<ResultBounds> = fc.record({
   poleDeviationMax: bound,
 });
 
-it("flawOf accepts exactly the pictures that are not flat and keep every bound that is set", () => {
+it("unusableReasonOf accepts exactly the pictures that are not flat and keep every bound that is set", () => {
   const within = (figure: number, max: number | undefined) => max === undefined || figure <= max;
   fc.assert(
     fc.property(picture, bounds, (one, { seamMax, seamRatioMax, poleDeviationMax }) => {
@@ -29,7 +29,7 @@ it("flawOf accepts exactly the pictures that are not flat and keep every bound t
         within(one.seamRatio, seamRatioMax) &&
         within(zenith, poleDeviationMax) &&
         within(nadir, poleDeviationMax);
-      expect(flawOf(one, { seamMax, seamRatioMax, poleDeviationMax }) === undefined).toBe(usable);
+      expect(unusableReasonOf(one, { seamMax, seamRatioMax, poleDeviationMax }) === undefined).toBe(usable);
     }),
   );
 });
@@ -49,8 +49,8 @@ it.each<[string, Picture, ResultBounds, string | undefined]>([
   ["a seam", good, { seamMax: 10 }, "its seam of 12.5 is above 10"],
   ["a seam ratio", good, { seamRatioMax: 1.5 }, "its seam ratio of 1.75 is above 1.5"],
   ["the worse pole", good, { poleDeviationMax: 8 }, "its pole deviation of 8.25 is above 8"],
-])("flawOf returns the flaw of %s", (_, one, bounds, flaw) => {
-  expect(flawOf(one, bounds)).toBe(flaw);
+])("unusableReasonOf returns the reason of %s", (_, one, bounds, flaw) => {
+  expect(unusableReasonOf(one, bounds)).toBe(flaw);
 });
 
 it("figuresOf drops native size and flatness", () => {

@@ -9,7 +9,7 @@ import {
   DELIVERY_STATES,
   type Delivery,
   giveUpDelivery,
-  switchesOff,
+  offReasonAfter,
 } from "../../../domain/webhooks/webhook-delivery.js";
 import { pendingAt } from "../../support/pending-at.js";
 
@@ -99,7 +99,7 @@ describe("a delivery", () => {
   });
 });
 
-describe("switchesOff", () => {
+describe("offReasonAfter", () => {
   const threeDaysLater = new Date(noon.getTime() + DELIVERY_MILLISECONDS);
   const failing = anEndpoint({ failingSince: noon });
 
@@ -111,6 +111,6 @@ describe("switchesOff", () => {
     ["is gone", anEndpoint(), gone, noon, "gone"],
     ["stands for the URLs of single tasks", { ...failing, url: undefined }, gone, threeDaysLater, undefined],
   ] as const)("an endpoint that %s", (_, endpoint, result, now, reason) => {
-    expect(switchesOff(endpoint, result, now)).toBe(reason);
+    expect(offReasonAfter(endpoint, result, now)).toBe(reason);
   });
 });

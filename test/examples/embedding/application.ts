@@ -19,7 +19,7 @@ const provider: GenerationProvider = {
   callsPerSecond: undefined,
   readiness: () => "ready",
   nextPollMilliseconds: () => 1_000,
-  canMake: () => ok(undefined),
+  checkRequest: () => ok(undefined),
   submit: async ({ taskId, request }) => {
     if (request.prompt?.includes("fog")) foggy.add(`upstream-${taskId}`);
     return ok(`upstream-${taskId}`);

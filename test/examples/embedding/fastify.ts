@@ -24,7 +24,7 @@ const provider: GenerationProvider = {
   callsPerSecond: undefined,
   readiness: () => "ready",
   nextPollMilliseconds: () => 0,
-  canMake: () => ok(undefined),
+  checkRequest: () => ok(undefined),
   submit: async ({ taskId, request }) => {
     const id = `upstream-${taskId}`;
     if (request.prompt?.includes("fog")) foggy.add(id);

@@ -50,7 +50,7 @@ const create = createPanorama(
     provider: {
       callsPerSecond: undefined,
       places: () => [{ name: "own", concurrencyMax: undefined, readiness: "ready", canMake: () => true }],
-      canMake: () => ok(undefined),
+      checkRequest: () => ok(undefined),
       submit: async ({ taskId }) => ok(`upstream-${taskId}`), // start your model here
       // "There is none" would send the order again, and pay for it twice.
       search: async () => err({ kind: "provider_unavailable", reason: "this model cannot be searched" }),

@@ -55,7 +55,7 @@ const provider: GenerationProvider = {
   callsPerSecond: undefined,
   readiness: () => "ready",
   nextPollMilliseconds: () => 1_000,
-  canMake: () => ok(undefined),
+  checkRequest: () => ok(undefined),
   submit: async ({ taskId: id }) => ok(`upstream-${id}`),
   poll: async () => ok({ state: "running" }),
   // "There is none" would send the order again, and pay for it twice.

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
 import { type LedgerEntry, refundEntry } from "../../../../domain/credits/ledger.js";
 import { isPermanent } from "../../../../domain/images/storage-status.js";
-import { endOf, type NewEvent, taskEventOf } from "../../../../domain/tasks/account-event.js";
+import { endedAtOf, type NewEvent, taskEventOf } from "../../../../domain/tasks/account-event.js";
 import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../../domain/tasks/task.js";
 import { countFailure } from "../../rows/account-rows.js";
 import { integer, optional, type Row } from "../../sql/columns.js";
@@ -64,7 +64,7 @@ const moveRows = async (
     if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
     if (replaced.value.isDeleted) return ok(undefined); // nobody is told of a deleted panorama
     if (event === undefined || isActive(next)) return ok(undefined);
-    const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
+    const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endedAtOf(next) };
     const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
     const { turn } = replaced.value;
     const turns =

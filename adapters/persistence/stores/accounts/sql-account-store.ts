@@ -1,10 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
-import type {
-  AccountBeginning,
-  AccountStore,
-  EmailTaken,
-} from "../../../../application/ports/stores/account-stores.js";
+import type { AccountStore, EmailTaken, InitialContents } from "../../../../application/ports/stores/account-stores.js";
 import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";
@@ -22,7 +18,7 @@ import { deleteAccess } from "../delete-access.js";
 export class SqlAccountStore extends EntityStore implements AccountStore {
   open(
     account: Account,
-    { passwordHash, order, key, welcome }: AccountBeginning = {},
+    { passwordHash, order, key, welcome }: InitialContents = {},
   ): Promise<Result<void, EmailTaken>> {
     return inUnitOfWork(this.database, async (manager, sql) => {
       const credits = (order?.credits ?? 0) + (welcome?.credits ?? 0);

@@ -84,7 +84,7 @@ export class ComfyuiServers implements GenerationProvider {
   readonly callsPerSecond: GenerationProvider["callsPerSecond"];
   readonly readiness: GenerationProvider["readiness"];
   readonly nextPollMilliseconds: GenerationProvider["nextPollMilliseconds"];
-  readonly canMake: GenerationProvider["canMake"];
+  readonly checkRequest: GenerationProvider["checkRequest"];
   readonly poll: GenerationProvider["poll"];
   readonly search: GenerationProvider["search"];
   readonly download: GenerationProvider["download"];
@@ -99,7 +99,7 @@ export class ComfyuiServers implements GenerationProvider {
     this.callsPerSecond = all.callsPerSecond;
     this.readiness = () => all.readiness();
     this.nextPollMilliseconds = (id, since) => all.nextPollMilliseconds(id, since);
-    this.canMake = (request) => all.canMake(request);
+    this.checkRequest = (request) => all.checkRequest(request);
     this.poll = (id) => all.poll(id);
     this.search = (taskId, since) => all.search(taskId, since);
     this.download = (url, id) => all.download(url, id);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../../application/accounts/api-keys.js";
 import { type KeyLimits, NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
-import { dayOf, endOfWindow } from "../../../../domain/credits/budget.js";
+import { dayOf, windowEnd } from "../../../../domain/credits/budget.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { expectError } from "../../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
@@ -91,7 +91,7 @@ describe("an account whose creations end without a panorama", () => {
     expect((await service.request(`/panoramas/${id}`, customer)).status).toBe(200);
 
     const refused = await service.create(customer);
-    const seconds = (endOfWindow("day", service.clock.now()).getTime() - service.clock.now().getTime()) / 1000;
+    const seconds = (windowEnd("day", service.clock.now()).getTime() - service.clock.now().getTime()) / 1000;
     expect(refused.headers.get("retry-after")).toBe(String(Math.ceil(seconds)));
     expect(await expectError(refused, 429, "rate_limited")).toBe(
       `Too many creations of this account have ended without a panorama today. Creations are possible again at 00:00 UTC, in ${Math.ceil(seconds)} s.`,

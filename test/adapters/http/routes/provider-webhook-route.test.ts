@@ -20,7 +20,7 @@ describe("POST /hooks/{provider}", () => {
   let customer: Customer;
   let pollsDue: number;
   const ports = () => ({ ...service, provider: remote.provider });
-  const pollDue = () => {
+  const wakePolls = () => {
     pollsDue += 1;
   };
 
@@ -32,7 +32,7 @@ describe("POST /hooks/{provider}", () => {
           createPanorama({ ...ports(), generationTime: generationTime() }, CREATION_SETTINGS)(...creation),
         receiveProviderWebhook: (...webhook) => {
           const webhooks = new Map([["replicate", remote.webhooks]]);
-          return receiveProviderWebhook({ ...service, webhooks, pollDue })(...webhook);
+          return receiveProviderWebhook({ ...service, webhooks, wakePolls })(...webhook);
         },
       },
     });

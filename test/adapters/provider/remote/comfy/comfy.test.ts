@@ -163,7 +163,7 @@ describe("comfy dialect", () => {
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       expect(provider.name).toBe("comfy:qwen-image-edit");
       const wanted = order(1, { prompt: "a lake", image_urls: await hostedPictures(storage, count) });
-      expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
+      expect(provider.checkRequest(wanted.request)).toEqual(ok(undefined));
       expect((await provider.submit(wanted)).isOk()).toBe(true);
       expect(fake.assets).toHaveLength(count);
       for (const asset of fake.assets) {

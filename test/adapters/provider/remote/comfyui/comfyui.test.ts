@@ -164,14 +164,14 @@ describe("comfyui dialect", () => {
   it("refuses images without a placeholder, and text alone where the workflow needs an image", async () => {
     const images = (n: number) => aCreationRequest({ prompt: "a lake", image_urls: Array(n).fill(FOREIGN) });
     const textOnly = (await started()).provider;
-    expect(textOnly.canMake(images(0))).toEqual(ok(undefined));
-    expect(textOnly.canMake(images(1))).toEqual(err(invalidRequest("image_urls", { name: "text_only" })));
+    expect(textOnly.checkRequest(images(0))).toEqual(ok(undefined));
+    expect(textOnly.checkRequest(images(1))).toEqual(err(invalidRequest("image_urls", { name: "text_only" })));
     await comfyui.close();
     const { provider } = await started({}, withImages);
-    expect(provider.canMake(images(0))).toEqual(err(invalidRequest("image_urls", { name: "images_only" })));
-    expect(provider.canMake(images(2))).toEqual(ok(undefined));
+    expect(provider.checkRequest(images(0))).toEqual(err(invalidRequest("image_urls", { name: "images_only" })));
+    expect(provider.checkRequest(images(2))).toEqual(ok(undefined));
     const tooMany = invalidRequest("image_urls", { name: "items_max", max: 2, actual: 3 });
-    expect(provider.canMake(images(3))).toEqual(err(tooMany));
+    expect(provider.checkRequest(images(3))).toEqual(err(tooMany));
   });
 
   it("uploads a reference image, and uses it for every placeholder that has no image of its own", async () => {
@@ -194,7 +194,7 @@ describe("comfyui dialect", () => {
       expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:qwen-image-edit`);
       expect(await provider.check()).toEqual(ok(undefined));
       const wanted = order(1, { prompt: "a lake", image_urls: await hostedPictures(storage, count), resolution: "1k" });
-      expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
+      expect(provider.checkRequest(wanted.request)).toEqual(ok(undefined));
       expect((await provider.submit(wanted)).isOk()).toBe(true);
       const [task] = fake.tasks;
       if (task === undefined) throw new Error("Nothing was started.");

@@ -30,7 +30,7 @@ const submit = async (options: FalModelOptions, urls: readonly string[]) => {
   remote = await startFal({ storage }, options);
   expect((await remote.provider.check()).isOk()).toBe(true);
   const request = aCreationRequest({ prompt: "a lake", image_urls: [...urls], resolution: "1k" });
-  expect(remote.provider.canMake(request).isOk()).toBe(true);
+  expect(remote.provider.checkRequest(request).isOk()).toBe(true);
   return { request, submitted: await remote.provider.submit({ taskId: taskId(1), request }) };
 };
 

@@ -136,12 +136,12 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
       const count = body.image_urls.length;
       const { provider, fake } = remote;
       if (count < imagesMin || count > imagesMax) {
-        expect(provider.canMake(request)._unsafeUnwrapErr().field).toBe("image_urls");
+        expect(provider.checkRequest(request)._unsafeUnwrapErr().field).toBe("image_urls");
         const refused = (await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
         expect([refused.kind, fake.tasks]).toEqual(["refused", []]);
         return;
       }
-      expect(provider.canMake(request).isOk()).toBe(true);
+      expect(provider.checkRequest(request).isOk()).toBe(true);
       const id = (await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
       expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
       const [task] = fake.tasks;

@@ -126,7 +126,7 @@ describe("endpoints that are not a preset", () => {
       promptCharactersMax: 800 - leadingCharacters(),
     });
     const request = aCreationRequest({ prompt: "a lake", image_urls: PICTURES });
-    expect(remote.provider.canMake(request)._unsafeUnwrapErr()).toMatchObject({ field: "image_urls" });
+    expect(remote.provider.checkRequest(request)._unsafeUnwrapErr()).toMatchObject({ field: "image_urls" });
   });
 
   it.each<[string, FalModelOptions, string]>([
@@ -187,7 +187,7 @@ describe("endpoints that are not a preset", () => {
     remote.fake.schemaFaults.push(FAULTS.failsBefore, FAULTS.html);
     expect((await remote.provider.check())._unsafeUnwrapErr().kind).toBe("unchecked");
     const order = { taskId: taskId(1), request: aCreationRequest({ prompt: "a lake" }) };
-    expect(remote.provider.canMake(order.request).isOk()).toBe(true);
+    expect(remote.provider.checkRequest(order.request).isOk()).toBe(true);
     expect((await remote.provider.submit(order))._unsafeUnwrapErr()).toEqual({
       kind: "refused",
       cause: "provider_unavailable",

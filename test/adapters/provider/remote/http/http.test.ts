@@ -138,11 +138,11 @@ describe("http dialect", () => {
   ] as const)("refuses %i images for a worker with %o", async (abilities, images, rule) => {
     http.fake.abilities = abilities;
     const request = aCreationRequest({ prompt: "a lake", image_urls: URLS.slice(0, images) });
-    expect(http.provider.canMake(request)).toEqual(ok(undefined));
+    expect(http.provider.checkRequest(request)).toEqual(ok(undefined));
     expect(await http.provider.check()).toEqual(ok(undefined));
-    expect(http.provider.canMake(request)).toEqual(err(invalidRequest("image_urls", rule)));
+    expect(http.provider.checkRequest(request)).toEqual(err(invalidRequest("image_urls", rule)));
     const possible = aCreationRequest({ prompt: "a lake", image_urls: URLS.slice(0, abilities.images_max) });
-    expect(http.provider.canMake(possible)).toEqual(ok(undefined));
+    expect(http.provider.checkRequest(possible)).toEqual(ok(undefined));
   });
 
   it.each([
@@ -154,9 +154,9 @@ describe("http dialect", () => {
     expect(schemaOf("Abilities").safeParse({ ...(http.fake.abilities as object) }).success).toBe(true);
     expect(await http.provider.check()).toEqual(ok(undefined));
     expect(http.provider.places()[0]?.abilities).toEqual({ imagesMin: 0, imagesMax: 3, promptCharactersMax: max });
-    expect(http.provider.canMake(aCreationRequest({ prompt: "x".repeat(max) }))).toEqual(ok(undefined));
+    expect(http.provider.checkRequest(aCreationRequest({ prompt: "x".repeat(max) }))).toEqual(ok(undefined));
     if (max === 4_000) return;
-    expect(http.provider.canMake(aCreationRequest({ prompt: "x".repeat(max + 1) }))).toEqual(
+    expect(http.provider.checkRequest(aCreationRequest({ prompt: "x".repeat(max + 1) }))).toEqual(
       err(invalidRequest("prompt", { name: "characters_max", max, actual: max + 1 })),
     );
   });

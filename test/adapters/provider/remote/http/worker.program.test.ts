@@ -114,9 +114,9 @@ describe("the reference worker", () => {
     const image_urls = ["https://pictures.example/p.jpg"];
     expect((await submit(2, { prompt: "a lake", image_urls }))._unsafeUnwrapErr().kind).toBe("refused");
     await provider.check();
-    expect(provider.canMake(aCreationRequest({ prompt: "a lake", image_urls })).isErr()).toBe(true);
-    expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(1_500) }))).toEqual(ok(undefined));
-    expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(1_501) })).isErr()).toBe(true);
+    expect(provider.checkRequest(aCreationRequest({ prompt: "a lake", image_urls })).isErr()).toBe(true);
+    expect(provider.checkRequest(aCreationRequest({ prompt: "x".repeat(1_500) }))).toEqual(ok(undefined));
+    expect(provider.checkRequest(aCreationRequest({ prompt: "x".repeat(1_501) })).isErr()).toBe(true);
     const headers = { authorization: "Bearer secret" };
     expect((await fetch(`${baseUrl}/results/..%2Fpicture.png`, { headers })).status).toBe(404);
   });

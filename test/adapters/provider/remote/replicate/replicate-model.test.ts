@@ -179,7 +179,7 @@ describe.each(MODELS)("%s", (model, imagesMax, sizes) => {
       const image_urls = Array.from({ length: count }, (_, n) => `https://pictures.example/${n}.jpg`);
       const request = aCreationRequest({ resolution, prompt, image_urls });
       if (count > imagesMax) {
-        expect(provider.canMake(request).isErr()).toBe(true);
+        expect(provider.checkRequest(request).isErr()).toBe(true);
         continue;
       }
       expect((await provider.submit({ taskId: taskId(count + 1), request })).isOk()).toBe(true);

@@ -97,14 +97,14 @@ describe("skybox dialect", () => {
     };
     const rejectionOfALongPrompt = () => {
       const tooLong = aCreationRequest({ prompt: "x".repeat(2001) });
-      return skybox.provider.canMake(tooLong)._unsafeUnwrapErr();
+      return skybox.provider.checkRequest(tooLong)._unsafeUnwrapErr();
     };
 
     it("finds the style in the provider's list and applies its limit for prompts", async () => {
       expect(await skybox.provider.check()).toEqual(ok(undefined));
       expect(skybox.fake.server.requests.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
       expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 550 } });
-      expect(skybox.provider.canMake(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
+      expect(skybox.provider.checkRequest(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
     });
 
     it.each([
@@ -141,8 +141,8 @@ describe("skybox dialect", () => {
 
   it("rejects a prompt of more than 2000 characters without a call", () => {
     const { provider } = skybox;
-    expect(provider.canMake(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
-    expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
+    expect(provider.checkRequest(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
+    expect(provider.checkRequest(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
       field: "prompt",
       rule: { name: "characters_max", max: 2000, actual: 2001 },

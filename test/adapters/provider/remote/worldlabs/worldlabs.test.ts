@@ -100,8 +100,8 @@ describe("worldlabs dialect", () => {
 
     it("refuses a prompt above 2000 characters before anything is sent", async () => {
       const { provider } = await started();
-      expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2_000) }))).toEqual(ok(undefined));
-      expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2_001) }))).toEqual(
+      expect(provider.checkRequest(aCreationRequest({ prompt: "x".repeat(2_000) }))).toEqual(ok(undefined));
+      expect(provider.checkRequest(aCreationRequest({ prompt: "x".repeat(2_001) }))).toEqual(
         err(invalidRequest("prompt", { name: "characters_max", max: 2_000, actual: 2_001 })),
       );
     });
@@ -168,7 +168,7 @@ describe("worldlabs dialect", () => {
       async (count, prompt, expected) => {
         const { fake, provider } = await started();
         const request = aCreationRequest({ prompt, image_urls: URLS.slice(0, count) });
-        expect(provider.canMake(request)).toEqual(ok(undefined));
+        expect(provider.checkRequest(request)).toEqual(ok(undefined));
         expect((await submit(request)).isOk()).toBe(true);
         const task = theTask(fake);
         expect(task.input.world_prompt).toEqual(expected);

@@ -5,7 +5,7 @@ import type { FailedTask, FailureReason, SucceededTask, statusOf } from "./task.
 export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const satisfies ReturnType<typeof statusOf>[];
 
 /** The public failure reasons. */
-export const TOLD_REASONS = [
+export const PUBLIC_REASONS = [
   "canceled",
   "queue_timeout",
   "reference_unreachable",
@@ -18,11 +18,11 @@ export const TOLD_REASONS = [
   "unusable_result",
 ] as const;
 
-/** One of `TOLD_REASONS`. */
-export type ToldReason = (typeof TOLD_REASONS)[number];
+/** One of `PUBLIC_REASONS`. */
+export type PublicReason = (typeof PUBLIC_REASONS)[number];
 
 /** Fewer than the internal reasons: clients react in the same way to a lost answer and to none. */
-const TOLD: Readonly<Record<FailureReason, ToldReason>> = {
+const PUBLIC: Readonly<Record<FailureReason, PublicReason>> = {
   never_started: "queue_timeout",
   refused: "provider_refused",
   submission_unknown: "provider_unavailable",
@@ -38,11 +38,11 @@ const TOLD: Readonly<Record<FailureReason, ToldReason>> = {
 };
 
 /** The public reason of a failed task. */
-export const toldReason = ({ reason }: Pick<FailedTask, "reason">): ToldReason => TOLD[reason];
+export const publicReason = ({ reason }: Pick<FailedTask, "reason">): PublicReason => PUBLIC[reason];
 
 /**
  * The public name of a stored image, for its permanent URL. A hidden panorama gets a name without an object: a bucket
  * would serve its files to everybody who gets the URL.
  */
-export const toldImageName = ({ slug, image, hiddenReason }: SucceededTask): ObjectName =>
+export const publicImageName = ({ slug, image, hiddenReason }: SucceededTask): ObjectName =>
   hiddenReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);
