@@ -33,7 +33,7 @@ export type HttpServerParts = RestParts & {
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly observer: Observer;
-  /** Whether so much work waits for the database that new requests of this kind should be refused. */
+  /** True if so much work waits for the database that new requests of this kind should be refused. */
   readonly isDatabaseOverloaded: (kind: RequestKind) => boolean;
 };
 

@@ -21,7 +21,7 @@ import {
 import { uploadImagesRoute } from "./routes/upload-images-route.js";
 import type { Handler, Routes } from "./routes.js";
 
-/** What the routes call. */
+/** Use cases that the routes call. */
 export type RestParts = {
   readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse" | "holdKey">;
   readonly panoramas: Pick<
@@ -36,9 +36,9 @@ export type RestParts = {
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
-  /** Where people look at a panorama. Default: tasks have no `viewer_url`. */
+  /** URL of the page of a panorama. Default: tasks have no `viewer_url`. */
   readonly viewerUrl?: ViewerUrl | undefined;
-  /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
+  /** Hours until an unused uploaded image is deleted, for the OpenAPI description. Default: not stated. */
   readonly referenceRetentionHours?: number | undefined;
 };
 

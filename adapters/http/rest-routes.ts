@@ -46,13 +46,13 @@ export type RestUseCases = {
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
-  /** Where people look at a panorama. Default: tasks have no `viewer_url`. */
+  /** URL of the page of a panorama. Default: tasks have no `viewer_url`. */
   readonly viewerUrl?: ViewerUrl | undefined;
-  /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
+  /** Hours until an unused uploaded image is deleted, for the OpenAPI description. Default: not stated. */
   readonly referenceRetentionHours?: number | undefined;
 };
 
-/** How the routes are mounted. `publicUrl` and `storage` are required. */
+/** Mount options of the routes. `publicUrl` and `storage` are required. */
 export type RestRoutesOptions = {
   /**
    * Where clients reach the routes: an origin with `basePath`, without a trailing slash, such as
@@ -61,7 +61,7 @@ export type RestRoutesOptions = {
   readonly publicUrl: string;
   /** The object storage of the use cases. */
   readonly storage: Pick<ObjectStorage, "urlOf">;
-  /** What comes before `/api/v1` in the path of a request, such as `/panoramas`. By default nothing. */
+  /** Path before `/api/v1`, such as `/panoramas`. Default: none. */
   readonly basePath?: string | undefined;
   /** Pages of these origins may call the routes from browsers. Default: only pages of the same origin. */
   readonly cors?: Cors | undefined;
@@ -129,7 +129,7 @@ export type FetchRoutes = Pick<RestRoutes, "stop"> & {
   readonly fetch: (request: Request) => Promise<Response>;
 };
 
-/** How the routes are mounted where requests are those of the Fetch standard. */
+/** Mount options where requests are those of the Fetch standard. */
 export type FetchRoutesOptions = RestRoutesOptions & {
   /**
    * The IP address from which a request was sent, as your server tells it. Default: that of a proxy on this machine, so
@@ -138,7 +138,7 @@ export type FetchRoutesOptions = RestRoutesOptions & {
   readonly peerAddressOf?: ((request: Request) => string | undefined) | undefined;
 };
 
-/** The same as `restRoutes` for Hono, Next, Bun, Deno and all others that pass a `Request` and send a `Response`. */
+/** `restRoutes` for Hono, Next, Bun, Deno and others that pass a `Request` and send a `Response`. */
 export const fetchRoutes = async (application: RestUseCases, options: FetchRoutesOptions): Promise<FetchRoutes> => {
   const { peerAddressOf = () => undefined } = options;
   const requests = new FetchRequests(basePathOf(options), options.cors);

@@ -42,7 +42,7 @@ export class Routes<Source extends RequestSource = RequestSource> {
   private readonly inFlight = new Set<Exchange>();
   private idle = () => {};
   private stopping = false;
-  /** Whether a reverse proxy has sent requests. */
+  /** True if a reverse proxy has sent requests. */
   private isProxied = false;
 
   constructor(observer: Observer, source: Source, overload: Overload, fallback: Fallback = JSON_FALLBACK) {

@@ -7,7 +7,7 @@ import type { Awaitable } from "../../application/awaitable.js";
  * the interfaces below. native-server/ and node-server/ implement them, and load-server.ts chooses one.
  */
 
-/** Where requests come from. Routes are added before the first one. */
+/** A source of requests. Routes are added before the first request. */
 export interface RequestSource {
   /**
    * `path` as in `/panoramas/:id`: a parameter matches one segment that is not empty, and exact segments win. Names of
@@ -61,7 +61,7 @@ export interface RawExchange {
   readonly method: string;
   /** Path and query as sent. */
   readonly url: string;
-  /** What follows the first `?` of the URL. */
+  /** Text after the first `?` of the URL. */
   readonly query: string;
   /** By name in lower case. If a header was sent more than once, its last value (but see api-key-header.ts). */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -75,7 +75,7 @@ export interface RawExchange {
   /** Calls back if the client disconnects before the answer is written. */
   onDisconnect(callback: () => void): void;
 
-  /** Whether the whole body has arrived. */
+  /** True if the whole body has arrived. */
   readonly received: boolean;
   /** Writes the body to `sink`, no faster than `sink` processes the chunks, and ends `sink` after the last one. */
   pipe(sink: Writable): void;
@@ -104,7 +104,7 @@ export interface RawExchange {
   breakOff(): void;
 }
 
-/** Why a listener cannot be opened: one sentence for the operator. */
+/** Reason why a listener cannot be opened: one sentence for the operator. */
 export class CannotListen extends Error {
   /** Another process has the port. Otherwise address or port cannot be used here. */
   readonly isInUse: boolean;

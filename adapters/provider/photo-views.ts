@@ -4,7 +4,7 @@ import type { PixelSize } from "../../domain/images/resolution.js";
 const WIDTH_RADIANS = (100 / 180) * Math.PI;
 const HEIGHT_RADIANS_MAX = (84 / 180) * Math.PI;
 
-/** Where a photo lies on the sphere, as seen by a camera at its centre. */
+/** Direction and size of a photo on the sphere, as seen by a camera at its centre. */
 export type PhotoView = {
   /** The horizontal direction of its middle, clockwise from straight ahead. */
   readonly azimuthRadians: number;

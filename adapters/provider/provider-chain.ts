@@ -29,7 +29,7 @@ type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
  */
 export class ProviderChain implements GenerationProvider {
   readonly name: string;
-  /** Of all providers together. */
+  /** Sum over all providers. */
   readonly callsPerSecond: number | undefined;
   private readonly providers: Providers;
   private readonly warn: (message: string) => void;
@@ -137,7 +137,7 @@ export const submitInOrder = async (
 ): Promise<Result<string, SubmissionFailure>> => {
   const refusals: string[] = [];
   const full: string[] = [];
-  /** Of each busy provider, for how long; 0 if it does not say. */
+  /** Pause of each busy provider. 0 if it does not say. */
   const pauses: number[] = [];
   let anyRefuses = false;
   let { place } = order;

@@ -7,11 +7,11 @@ const PREFIX = "a reference image: ";
 /** For the log: a reference image, and what is wrong with it. */
 export const aboutImage = (problem: string): string => PREFIX + problem;
 
-/** What the customer is told of a reason for the log: the clause behind `aboutImage`, if it is one. */
+/** The customer's clause for a log reason: the text behind `aboutImage`, if there is one. */
 export const imageProblemIn = (reason: string): string | undefined =>
   reason.startsWith(PREFIX) ? reason.slice(PREFIX.length) : undefined;
 
-/** What the customer is told of an image of this service that was deleted. */
+/** The customer's message for an image of this service that was deleted. */
 export const NOT_HOSTED = "it is not stored here any more";
 
 export const unavailable = (reason: string): ProviderUnavailable => ({ kind: "provider_unavailable", reason });

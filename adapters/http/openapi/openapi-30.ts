@@ -3,7 +3,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Members whose values are data, and no part of the description. */
 const DATA: ReadonlySet<string> = new Set(["default", "enum", "example", "x-panorama"]);
 
-/** What a schema of 3.0 cannot say. Generators need none of it. */
+/** Keywords that schemas of 3.0 do not have. Generators do not need them. */
 const UNKNOWN_IN_30 = ["contentEncoding", "contentMediaType", "propertyNames"] as const;
 
 /**

@@ -111,7 +111,7 @@ const response = ({ schema, description, headers, example }: Answer) => ({
 /** The answers of one description. `refusals`: those with these statuses; `failures`: what they are made of. */
 export type DescribedAnswers = ReturnType<typeof describedAnswers>;
 
-/** How the description says what the routes answer, with the limits of the policy. */
+/** Descriptions of the routes' answers, with the limits of the policy. */
 export const describedAnswers = ({ rates }: PanoramaPolicy) => {
   const rateLimitHeaders = rateLimitHeadersOf(rates);
   const failures = failuresWith(rateLimitHeaders);

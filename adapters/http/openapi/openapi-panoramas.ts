@@ -21,7 +21,7 @@ import { uploadResponseSchema } from "../routes/upload-images-route.js";
 import { type DescribedAnswers, errorSchema, requestId } from "./openapi-answers.js";
 import type { openApiExamples } from "./openapi-examples.js";
 
-/** What a creation is made from, as the parts of the description say it. */
+/** Texts of the description about the input of a creation. */
 type CreationWords = {
   /** Follows "panoramas". */
   readonly from: string;
@@ -55,7 +55,7 @@ export const creationWords = (abilities: Abilities): CreationWords => {
   };
 };
 
-/** What the operations of one description share. */
+/** Parts that the operations of one description share. */
 export type Described = {
   readonly policy: PanoramaPolicy;
   readonly abilities: Abilities;

@@ -83,7 +83,7 @@ type Answer = {
   readonly cause?: unknown;
 };
 
-/** What to do before a creation is repeated whose outcome is unknown. */
+/** Advice before repeating a creation whose outcome is unknown. */
 const CHECK_FIRST =
   "The creation may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again";
 

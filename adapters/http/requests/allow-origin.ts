@@ -23,7 +23,7 @@ const READ = [
 
 const PREFLIGHT_SECONDS = 86_400;
 
-/** Whether there is a route for a method and a URL. */
+/** True if there is a route for the method and the URL. */
 type Routed = { find(method: string, url: string): unknown };
 
 /**

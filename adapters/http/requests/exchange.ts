@@ -15,12 +15,12 @@ import type { Sender } from "./senders.js";
  */
 export class Exchange {
   readonly requestId: string;
-  /** Who sends it, as far as somebody has asked or the guard knows. */
+  /** The sender, once it was needed or authenticated. */
   sender: Sender | undefined;
-  /** Who has sent it, and with which key, once that is authenticated. */
+  /** Account and key of an authenticated request. */
   accountId: AccountId | undefined;
   keyId: ApiKeyId | undefined;
-  /** Whether it only waits for something to happen, and holds no work. */
+  /** True if the request only waits for an event, and holds no work. */
   isIdle = false;
   private knownTraceparent: string | undefined;
   /** `HEAD` is answered like `GET`, without a body. */

@@ -1,4 +1,4 @@
-/** What a multipart body consists of: for each part its headers, the bytes of its content, and its end. */
+/** Pieces of a multipart body. Each part has its headers, the bytes of its content, and its end. */
 export type Piece =
   | { readonly kind: "headers"; readonly bytes: Buffer }
   | { readonly kind: "content"; readonly bytes: Buffer }
@@ -6,7 +6,7 @@ export type Piece =
   /** The last piece. `reason`: a clause without a full stop. */
   | { readonly kind: "broken"; readonly reason: string };
 
-/** The most bytes of the headers of one part. */
+/** Maximum bytes of the headers of one part. */
 const HEADERS_BYTES_MAX = 16 * 1024;
 
 const LINE_BREAK = Buffer.from("\r\n");
@@ -23,7 +23,7 @@ type State = "preamble" | "boundary" | "headers" | "content" | "epilogue" | "bro
 export class MultipartReader {
   private readonly boundary: Buffer;
   private state: State = "preamble";
-  /** What has arrived and is not told. At first, a line break: a body may begin with a boundary. */
+  /** Received bytes that are not returned yet. Begins with a line break, because a body may begin with a boundary. */
   private waiting: Buffer = LINE_BREAK;
   /** Bytes at the beginning of `waiting` that belong to the headers, not to the content. */
   private headersEnd = 0;
@@ -42,7 +42,7 @@ export class MultipartReader {
     return pieces;
   }
 
-  /** Why the body cannot end here; `undefined` if it can. */
+  /** Reason why the body cannot end here. `undefined` if it can. */
   missing(): string | undefined {
     if (this.isComplete) return undefined;
     return this.parts === 0

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 
-/** What the headers of a part of `multipart/form-data` say (RFC 7578, 4). */
+/** Headers of a part of `multipart/form-data` (RFC 7578, 4). */
 export type PartHeaders = {
   readonly name: string;
   readonly hasFilename: boolean;
@@ -36,7 +36,7 @@ const headersOf = (text: string): (readonly [name: string, value: string])[] =>
     return colon === -1 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const];
   });
 
-/** It is encoded, or has swallowed what follows it. */
+/** True if the name is encoded, or contains the rest of its header. */
 const isDoubtful = (name: string): boolean => /["\\;=]/.test(name);
 
 /** A parameter of a header, its key in lower case. */

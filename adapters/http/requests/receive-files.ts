@@ -9,7 +9,7 @@ import { MultipartReader } from "./multipart-reader.js";
 import { parametersOf } from "./part-headers.js";
 import { malformed, ReceivedParts } from "./received-parts.js";
 
-/** What a form has beside its files, and who decides whether they are received. */
+/** Fields of a form, and the check before its files are received. */
 type FilesForm = { readonly fields?: URLSearchParams; readonly admitFiles?: AdmitFiles | undefined };
 
 /**

@@ -30,7 +30,7 @@ type Part =
   | { readonly kind: "other" };
 
 export type Destination = {
-  /** Where the files are written. */
+  /** Folder for the files. */
   readonly folder: string;
   readonly limits: UploadLimits;
   readonly fields: URLSearchParams;

@@ -23,7 +23,7 @@ export const HEARTBEAT_MILLISECONDS = 15_000;
 /** Then the stream ends, and the client connects again. */
 export const STREAM_MILLISECONDS_MAX = 15 * 60 * 1000;
 
-/** How long a client waits before it connects again. */
+/** Pause of a client before it reconnects. */
 const RETRY_MILLISECONDS = 2_000;
 
 /** Events that are sent without a pause for other requests. */

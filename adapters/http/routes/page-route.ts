@@ -114,7 +114,7 @@ const keptForm = (reply: PageReply, body: string, coding: Coding): Promise<Buffe
 
 type Forms = Partial<Record<Coding, Promise<Buffer>>>;
 
-/** What was compressed of replies that pages give again. */
+/** Compressed bodies of replies that pages return repeatedly. */
 const KEPT_FORMS = new WeakMap<PageReply, Forms>();
 
 /** Empty for text that is not valid percent-encoding, or that no store can look for. */

@@ -76,7 +76,7 @@ export const deletePanoramaRoute =
 
 const images = z.int().min(0).max(IMAGE_URLS_MAX);
 
-/** What `GET /abilities` answers. */
+/** Answer of `GET /abilities`. */
 export const abilitiesResponseSchema = z
   .object({
     images_min: images.meta({

@@ -5,7 +5,7 @@ import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
 
-/** What programs call, even with an extra slash, or as `OPTIONS *`. Its errors are JSON, all others are pages. */
+/** Paths that programs call, even with an extra slash, or as `OPTIONS *`. Their errors are JSON, others are pages. */
 const FOR_PROGRAMS = /^(?:[^/]|\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$))/;
 
 /** A path of this site: a second slash at the beginning would name another host. */

@@ -34,7 +34,7 @@ const filesIn = (folder: string): TlsFiles => ({
 /** An IPv6 address in a URL has brackets. */
 const hostIn = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
-/** Why certificate and key in `folder`/tls cannot be used at `time`: one line. `undefined` if they can. */
+/** Why certificate and key in `folder`/tls are unusable at `time`: one line. `undefined` if they are usable. */
 export const tlsProblem = async (folder: string, hostname: string, time: Date): Promise<string | undefined> => {
   const { certificateFile, keyFile } = filesIn(join(folder, "tls"));
   const host = hostIn(hostname);

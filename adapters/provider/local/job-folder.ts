@@ -14,7 +14,7 @@ const jobSchema = z.object({
   imageUrls: z.array(z.string()),
   widthPixels: z.int(),
   heightPixels: z.int(),
-  /** Of the result file; cannot be guessed. */
+  /** Name of the result file. Cannot be guessed. */
   resultName: z.string(),
 });
 
@@ -28,10 +28,10 @@ const failureSchema = z.object({
   imageProblem: z.string().optional(),
 });
 
-/** Why there is no picture; `reason` is for the log. */
+/** A generation without a picture. `reason` is for the log. */
 export type JobFailure = z.output<typeof failureSchema>;
 
-/** How a generation ended. */
+/** Outcome of a generation. */
 export type Outcome = { readonly kind: "painted" } | ({ readonly kind: "failed" } & JobFailure);
 
 /**

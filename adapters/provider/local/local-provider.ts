@@ -37,9 +37,9 @@ const JPEG = { quality: 92, chromaSubsampling: "4:4:4" };
  * not take all slots. The paint pool limits the memory that these take.
  */
 const CONCURRENCY_MAX = 32;
-/** How soon a process notices that another one has removed a job. */
+/** Interval at which a process checks whether another one has removed a job. */
 const WATCH_MILLISECONDS = 250;
-/** What these triggers report of a failed generation. */
+/** Failures that these triggers simulate. */
 const CAUSES: Readonly<Partial<Record<SandboxTrigger, FailureCause>>> = {
   content: "content_refused",
   reference: "reference_unusable",
@@ -80,7 +80,7 @@ export class LocalProvider implements GenerationProvider {
   private readonly delayMilliseconds: number;
   private readonly sign: (jpeg: Uint8Array) => Promise<Uint8Array>;
   private readonly painting = new Map<TaskId, Painting>();
-  /** Why a painting could not be stored: the next poll reports it once, and starts the painting again. */
+  /** Errors of pictures that could not be stored. The next poll reports each once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
 
   constructor({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }: LocalProviderParts) {
@@ -282,7 +282,7 @@ export class LocalProvider implements GenerationProvider {
     return done.isErr() ? endOf(done.error) : done.value;
   }
 
-  /** Whether the delay of the job still lasts. If the clock was set back, it is not known to last. */
+  /** True while the delay of the job lasts. False if the clock was set back. */
   private isDelayed(job: Job): boolean {
     const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
     return elapsedMilliseconds >= 0 && elapsedMilliseconds < this.durationMilliseconds(job);

@@ -11,15 +11,15 @@ import { ReferenceImages } from "./reference-images.js";
 export type LocalProviderOptions = {
   /** For its jobs and temporary images. Is created if it is missing; processes may share it. */
   readonly folder: string;
-  /** Where the application serves `temporaryImage` as `/generations/{name}`: an origin without a trailing slash. */
+  /** Origin at which the application serves `temporaryImage` as `/generations/{name}`, without a trailing slash. */
   readonly publicUrl: string;
-  /** Where the application hosts reference images. */
+  /** Storage of the application's reference images. */
   readonly storage: ObjectStorage;
   /** The shortest time of a generation, to resemble a real provider. By default 0. */
   readonly delayMilliseconds?: number | undefined;
   /** Marks a JPEG before it is behind a temporary URL. By default it stays as it is. */
   readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
-  /** What fetches of reference images say about the application. By default `panorama-service`. */
+  /** User agent of fetches of reference images. By default `panorama-service`. */
   readonly userAgent?: string | undefined;
   /** By default that of the operating system. */
   readonly clock?: Clock | undefined;

@@ -10,10 +10,10 @@ import type { Reference } from "./painter/references.js";
 import type { Scene } from "./painter/scene.js";
 import { PixelMemory } from "./pixel-memory.js";
 
-/** What is painted, and for whom. */
+/** A picture to paint and its owner. */
 export type PaintOrder = {
   readonly size: PixelSize;
-  /** Whose order it is: the orders of the owner that got the least painting lately come first. */
+  /** Owner of the order. Owners with the least recent painting time come first. */
   readonly owner: string;
   /** Memory that `work` needs in addition to the pixels. */
   readonly extraBytes: number;
@@ -45,7 +45,7 @@ type Canvas = {
 type Job = {
   readonly order: PaintOrder;
   readonly bytes: number;
-  /** Of the orders that got room while there was too little for this one. */
+  /** Bytes of the orders that got room while there was too little for this one. */
   bytesPassed: number;
   /** `undefined` once it has room. */
   enter: ((failure: PaintingFailed | undefined) => void) | undefined;

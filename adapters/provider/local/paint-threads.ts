@@ -18,7 +18,7 @@ export class PaintThreads {
     this.idleMilliseconds = idleMilliseconds;
   }
 
-  /** Whether another strip can be painted now. */
+  /** True if another strip can be painted now. */
   hasFree(): boolean {
     return this.idle.length > 0 || this.workers.size < this.threadsMax;
   }

@@ -17,7 +17,7 @@ export type UnusableReference = {
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
-/** The most memory that the bytes of an image take before it is decoded. */
+/** Maximum memory of the bytes of an image before it is decoded. */
 export const REFERENCE_BYTES_MAX = UPLOAD_LIMITS.fileBytesMax;
 
 /** Reads and decodes reference images: hosted ones through the storage port, all others over the network. */

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 /** A temporary name contains the trigger that takes effect at the download, where only the name is known. */
 const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb|storage-fail))?\.jpg$/;
 
-/** Whether it may be the name of a result; any other text is no part of a path. */
+/** True if the text may be the name of a result. Other text is never used in a path. */
 export const isResultName = (name: string): boolean => RESULT_NAME.test(name);
 
 /** A name that cannot be guessed. */

@@ -28,12 +28,12 @@ export type ProviderAccess = {
 
 /** Everything that differs from provider to provider. `RemoteProvider` does the rest. */
 export type Dialect = {
-  /** Of the provider. */
+  /** Name of the provider. */
   readonly name: string;
   /** The model or preset, if there are several; `name:model` is the name of its place. Without colons. */
   readonly model?: string | undefined;
   readonly baseUrl: string;
-  /** Where `check` and `listSince` read, if not below `baseUrl`: another host with its own outages and rate limit. */
+  /** Base URL for `check` and `listSince`, if not `baseUrl`: another host with its own outages and rate limit. */
   readonly listBaseUrl?: string;
   /** The header that carries the API key. */
   readonly authorization: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export type Dialect = {
    * tell.
    */
   causeOf?(refusal: Answer): CustomersCause | undefined;
-  /** Whether a creation with this 4xx may have started something all the same. Absent if none may. */
+  /** True if a creation with this 4xx may have started a generation. Absent if none may. */
   mayHaveStarted?(refusal: Answer): boolean;
   /**
    * Why the provider cannot make what a creation with this 4xx has asked for, whoever asks: the operator is warned.
@@ -96,7 +96,7 @@ export type Dialect = {
 /** Per-provider defaults, for what the operator has not set. */
 export type ProviderDefaults = {
   readonly callsPerSecond: number;
-  /** How long calls pause after a 429 that does not say how long. */
+  /** Seconds to pause after a 429 without `Retry-After`. */
   readonly pauseSeconds: number;
   /** Generations that the provider runs at the same time; `undefined` means no limit. */
   readonly concurrencyMax: number | undefined;
@@ -123,7 +123,7 @@ export type CancelCalls = {
 };
 
 export type CreationContext = ReferenceSources & {
-  /** Where to send webhooks about this task; `undefined` if the provider cannot reach this service. */
+  /** URL for webhooks about this task. `undefined` if the provider cannot reach this service. */
   readonly webhookUrl: string | undefined;
   /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
   readonly deadlineSeconds: number;
@@ -171,7 +171,7 @@ export type TaskList = {
 type TaskPage = {
   readonly tasks: readonly { readonly id: string; readonly seed: unknown }[];
   readonly nextUrl: string | undefined;
-  /** Whether a task that is not on any page certainly does not exist. */
+  /** True if a task that is on no page does not exist. */
   readonly allSeedsKnown: boolean;
 };
 

@@ -14,7 +14,7 @@ export const PROMPT_TEMPLATE =
 /** For providers that require a prompt, where the customer has sent only a picture. */
 export const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 
-/** The same for models that need to be told what a panorama is. */
+/** Neutral prompt for models that need the template. */
 const NO_PROMPT = "the place that the pictures show";
 
 /**

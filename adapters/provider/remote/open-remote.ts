@@ -30,7 +30,7 @@ export const openRemote = (
 
 type RemoteParts = {
   readonly dialect: Dialect;
-  /** Of the events. */
+  /** Provider name in reports. */
   readonly name: string;
   readonly options: RemoteOptions;
   readonly connections: Connections;

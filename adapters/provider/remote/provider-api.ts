@@ -17,7 +17,7 @@ import type { ProviderCall } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
 
 const READ_TIMEOUT_MILLISECONDS = 10_000;
-/** How long a read may wait for the rate limiter. */
+/** Maximum wait of a read for the rate limiter. */
 const READ_WAIT_MILLISECONDS_MAX = 10_000;
 const READ_ATTEMPTS = 3;
 /**
@@ -229,7 +229,7 @@ export class ProviderApi {
     }
   }
 
-  /** For how long no read is sent. */
+  /** Time until reads are sent again. */
   private get blockedMilliseconds(): number {
     return Math.max(this.circuit.blockedMilliseconds, this.rateLimiter.pausedMilliseconds);
   }
@@ -264,7 +264,7 @@ export class ProviderApi {
     return this.pauseSecondsOf(answer) ?? this.dialect.defaults.pauseSeconds;
   }
 
-  /** For how long a busy provider asks to pause; otherwise `undefined`. A busy provider has started nothing. */
+  /** Pause that a busy provider asks for, otherwise `undefined`. A busy provider has started nothing. */
   private pauseSecondsOf(answer: Answer): number | undefined {
     return pauseSeconds(answer, this.clock.now(), this.dialect.defaults.pauseSeconds);
   }

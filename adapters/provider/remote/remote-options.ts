@@ -86,7 +86,7 @@ export interface OpenProvider extends GenerationProvider {
   close(): Promise<void>;
 }
 
-/** Whether Comfy itself is at the URL. A proxy of the operator's own asks for a key only if it was given one. */
+/** True if Comfy itself is at the URL. A proxy of the operator's own asks for a key only if it was given one. */
 export const needsComfyKey = (baseUrl: string): boolean => {
   const { hostname } = new URL(baseUrl);
   return hostname === "cloud.comfy.org" || hostname.endsWith(".run.comfy.app");

@@ -1,10 +1,10 @@
 import type { WebhookUrls } from "./webhooks/webhook-urls.js";
 
-/** What the operator may set for every provider; `undefined` selects the dialect's default. */
+/** Operator settings of every provider. `undefined` selects the dialect's default. */
 export type ProviderLimits = {
   /** Shortest time between two polls of one generation. */
   readonly pollMilliseconds: number | undefined;
-  /** Of this process. */
+  /** Limit of this process. */
   readonly callsPerSecond: number | undefined;
   /** Generations that the provider runs at the same time. */
   readonly concurrencyMax: number | undefined;
@@ -16,6 +16,6 @@ export type ProviderSettings = ProviderLimits & {
   readonly generationDeadlineMilliseconds: number;
   /** Replaces `PROMPT_TEMPLATE` (leading-prompt.ts). */
   readonly promptTemplate?: string | undefined;
-  /** Where the provider sends its webhooks; absent if it cannot reach this service. */
+  /** URL for the provider's webhooks. Absent if it cannot reach this service. */
   readonly webhookUrls?: WebhookUrls | undefined;
 };

@@ -29,7 +29,7 @@ export const endWithoutBody = (response: BareResponse, sizeBytes: number | undef
   Object.getPrototypeOf(response).endWithoutBody.call(response);
 };
 
-/** What uWebSockets knows of a sender. Nothing is copied before it is asked for. */
+/** The sender of a request of uWebSockets. Values are copied when they are first read. */
 export class BareSent implements SentRequest {
   private readonly request: BareRequest;
   private readonly response: BareResponse;

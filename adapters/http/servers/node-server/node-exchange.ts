@@ -59,7 +59,7 @@ export class NodeExchange implements RawExchange {
     return this.request.complete || !hasBody(this.request);
   }
 
-  /** Whether the client has a right to the answer: its request is complete, or it has a part of the answer. */
+  /** True if the client must get an answer: its request is complete, or part of the answer is sent. */
   get isOwed(): boolean {
     return this.received || this.response.headersSent;
   }

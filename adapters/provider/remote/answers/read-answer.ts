@@ -32,7 +32,7 @@ export const bodyIn = <T>(
   what: string,
 ): Result<T, ProviderUnavailable> => answer.andThen(jsonOf).andThen((body) => parseBody(schema, what, body));
 
-/** What identifies the generation in the answer to a creation. Without it, one may have been started all the same. */
+/** Id of the generation in the answer to a creation. Without it, one may have been started all the same. */
 export const createdIn = <T>(schema: z.ZodType<T>, what: string, body: unknown): Result<T, SubmissionFailure> => {
   const { data } = schema.safeParse(body);
   return data === undefined ? err({ kind: "unknown", reason: `the answer has no ${what}` }) : ok(data);
@@ -132,7 +132,7 @@ const MODERATED = [
 ].map((phrase) => (phrase.startsWith("^") ? phrase : `\\b(?:${phrase})\\b`));
 const PATTERN = new RegExp(MODERATED.join("|"), "i");
 
-/** Whether a text of the provider says that its content rules are the reason. */
+/** True if a text of the provider gives its content rules as the reason. */
 export const isModerated = (upstreamText: unknown): boolean =>
   textsIn(upstreamText).some((text) => PATTERN.test(asWords(text)));
 

@@ -10,7 +10,7 @@ type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<vo
 const TIMER_MILLISECONDS = 1;
 /** A rising rate is computed again after this time. */
 const SLEEP_MILLISECONDS_MAX = 1_000;
-/** What is left of the rate after a pause. */
+/** Factor of the rate after a pause. */
 const DECREASE_FACTOR = 0.7;
 /** Part of the maximum rate below which it does not fall. */
 const RATE_SHARE_MIN = 1 / 50;

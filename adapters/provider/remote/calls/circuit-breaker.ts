@@ -67,7 +67,7 @@ export class CircuitBreaker {
     return this.blockedMilliseconds > 0 ? "down" : "probing";
   }
 
-  /** How long no call is sent, as far as is known now; 0 if calls are sent. */
+  /** Time until calls are sent again, as far as is known. 0 if calls are sent. */
   get blockedMilliseconds(): number {
     if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
     return this.policy.state === CockatielState.Open ? this.breakMilliseconds : 0;

@@ -11,7 +11,7 @@ const BLOCKED_MILLISECONDS_MAX = 10_000;
 type Situation = {
   readonly shortestMilliseconds: number;
   readonly sinceSubmissionMilliseconds: number;
-  /** How long no call is sent to the provider. */
+  /** Time until calls are sent to the provider again. */
   readonly blockedMilliseconds: number;
 };
 
@@ -41,7 +41,7 @@ export const nextPollMilliseconds = (
 const PAUSE_SECONDS_MIN = 1;
 const PAUSE_SECONDS_MAX = 60;
 
-/** How long calls must pause: 1 to 60 seconds after a 429, or a 503 with `Retry-After`; otherwise `undefined`. */
+/** Pause before the next call: 1 to 60 seconds after a 429, or a 503 with `Retry-After`. Otherwise `undefined`. */
 export const pauseSeconds = (answer: Answer, now: Date, defaultSeconds: number): number | undefined =>
   askedPauseSeconds(answer, now) ?? (answer.status === 429 ? defaultSeconds : undefined);
 

@@ -67,7 +67,7 @@ export const comfyProvider = (options: ComfyOptions): OpenProvider => {
   return openRemote(comfy({ apiKey, baseUrl, workflow }), options, undefined);
 };
 
-/** How long the provider keeps an uploaded reference image: a job may wait in its queue. */
+/** Retention of an uploaded reference image at the provider: a job may wait in its queue. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
 const assetSchema = z.object({ id: nonEmpty });
@@ -113,7 +113,7 @@ const mayHaveStarted = (refusal: Answer): boolean => codeOf(refusal) === "idempo
 const causeOf = (refusal: Answer): CustomersCause | undefined =>
   isModerated(codeOf(refusal)) ? "content_refused" : undefined;
 
-/** What only the operator can change. Completes a sentence. */
+/** Failures that only the operator can fix. Completes a sentence. */
 const problemOf = (refusal: Answer, nodes: Nodes): string | undefined => {
   const { data } = errorSchema.safeParse(refusal.body);
   const isAboutInput = refusal.status === 400 || refusal.status === 422;

@@ -47,7 +47,7 @@ export const comfyuiProvider = (options: ComfyuiOptions): OpenProvider => {
   const warn = (message: string) => onEvent({ kind: "fallback", provider: "comfyui", message });
   return Object.assign(new ComfyuiServers({ servers, clock, warn }), {
     webhooks: undefined,
-    /** Of every server. A wrong setting counts more than an outage. */
+    /** Checks every server. A wrong setting is reported before an outage. */
     check: async (): Promise<Result<void, CheckFailure>> => {
       const checked = await Promise.all(servers.map(async (server) => ({ server, result: await server.check() })));
       const failures = checked.flatMap(({ server, result }) =>

@@ -166,7 +166,7 @@ const find = async (taskId: TaskId, read: Read): Promise<Result<string | undefin
 
 type Place = "pending" | "running" | "failed" | "ended" | "unknown";
 
-/** Where the prompt is; `unknown` if it is neither in the queue nor in the history. */
+/** State of the prompt. `unknown` if it is neither in the queue nor in the history. */
 const placeOf = async (promptId: string, read: Read): Promise<Result<Place, ProviderUnavailable>> => {
   const queue = await queueIn(read);
   if (queue.isErr()) return err(queue.error);

@@ -21,7 +21,7 @@ const CONSTANTS: Readonly<Record<string, readonly unknown[]>> = {
 
 const OPTIONAL = ["seed", "quality", "loras", "mask_url"] as const;
 
-/** What this service sends only if the operator has set it. */
+/** Inputs that are sent only if the operator has set them. */
 export type FalExtras = { readonly mask_url: boolean; readonly loras: boolean };
 
 /** Finds in an endpoint's schema how to ask it for a panorama. The error says what it lacks. */
@@ -83,7 +83,7 @@ const namesOf = ({ references, sizes, takes, inputs }: FalEndpoint): ReadonlySet
     ...[inputs, ...Object.values(sizes)].flatMap(Object.keys),
   ]);
 
-/** Whether an input may have this value: a value of a list, if it has one, or an object if one of its shapes is one. */
+/** True if an input accepts this value: a value of its list, or an object if one of its shapes is an object. */
 export const allows = (shapes: readonly InputShape[] | undefined, value: unknown): boolean =>
   shapes?.some(({ enum: values, properties, type }) => {
     if (typeof value === "object") return properties !== undefined || type === "object";
@@ -138,7 +138,7 @@ const forEach = (inputs: (resolution: Resolution) => FalInputs): FalEndpoint["si
   "4k": inputs("4k"),
 });
 
-/** What an endpoint takes. In pixels; `pixelsMin` and `pixelsMax` are of the whole picture. */
+/** Sizes that an endpoint accepts, in pixels. `pixelsMin` and `pixelsMax` are for the whole picture. */
 type KnownLimits = {
   readonly pixelsMin?: number;
   readonly pixelsMax?: number;
@@ -169,7 +169,7 @@ const LIMITS: readonly (readonly [string, KnownLimits])[] = [
 const knownLimits = (endpointId: string): KnownLimits =>
   LIMITS.find(([beginning]) => endpointId.startsWith(beginning))?.[1] ?? {};
 
-/** What models compute in: gpt-image takes nothing else, and others round to it. */
+/** Models work in multiples of this: gpt-image accepts nothing else, others round. */
 const STEP = 16;
 
 /** The shapes of `width` and `height` in a schema. */

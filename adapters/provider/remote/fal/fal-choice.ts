@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { endpointsOf, type FalModel } from "./fal-model.js";
 import { FAL_DEFAULT, FAL_PRESETS } from "./fal-presets.js";
 
-/** What the operator sets of a model. The names of the variables are in the errors. */
+/** Operator settings of a model. Errors contain the names of the variables. */
 export type FalModelOptions = {
   /** A short name (`FAL_PRESETS`) or the id of an endpoint. */
   readonly model?: string | undefined;

@@ -16,7 +16,7 @@ const CAUSES: Readonly<Record<string, CustomersCause>> = {
   face_detection_error: "reference_unusable",
 };
 
-/** What is wrong with a picture, for the customer. */
+/** Problems of a picture, in the customer's words. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   image_load_error: "it cannot be decoded",
   file_too_large: "its file is too large for the image generator",
@@ -64,7 +64,7 @@ const detailSchema = z.object({
 });
 type Detail = z.infer<typeof detailSchema>["detail"][number];
 
-/** What a failure of the model means. Its texts may repeat the prompt: only their types are read, and one word. */
+/** Causes of a model failure. Its texts may repeat the prompt, so only their types and one word are read. */
 export const falFailure = (status: string, body: unknown): Failure => {
   const details = detailsOf(body);
   const reason = `the provider ended it as ${status}`;
@@ -87,7 +87,7 @@ export const falFailure = (status: string, body: unknown): Failure => {
   return { state: "failed", reason, ...(known !== undefined && { cause: known }) };
 };
 
-/** Why the model refuses a request, if the customer can change it. */
+/** Cause of a refusal, if the customer can change it. */
 export const falCause = (body: unknown): CustomersCause | undefined => causeIn(detailsOf(body));
 
 const detailsOf = (body: unknown): readonly Detail[] => detailSchema.safeParse(body).data?.detail ?? [];
@@ -97,7 +97,7 @@ const causeIn = (details: readonly Detail[]): CustomersCause | undefined => {
   return causes.find((cause) => cause === "content_refused") ?? causes.find((cause) => cause !== undefined);
 };
 
-/** Which of several images the first of these errors is about, and what is wrong with it. */
+/** Index of the image in the first of these errors, and its problem. */
 const imageFaultIn = (details: readonly Detail[]): ImageFault => {
   const first = details.find((detail) => causeOf(detail) !== undefined);
   const index = first?.loc?.[2];

@@ -4,7 +4,7 @@ import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilitie
 /** Inputs of an endpoint, by name. */
 export type FalInputs = Readonly<Record<string, unknown>>;
 
-/** What fal needs to make a panorama at one of its endpoints. */
+/** Inputs that fal needs for a panorama at one of its endpoints. */
 export type FalEndpoint = {
   /** Such as `fal-ai/flux-2/edit`. */
   readonly id: string;
@@ -21,7 +21,7 @@ export type FalEndpoint = {
   readonly sizes: Readonly<Record<Resolution, FalInputs>>;
   /** Inputs without which it still makes a picture. `seed` is our mark in fal's list of requests. */
   readonly takes: readonly ("seed" | "quality" | "loras" | "mask_url")[];
-  /** It paints by a mask alone: it ignores what the mask lets it paint. */
+  /** True if the model paints by the mask alone and ignores the pixels that it may paint. */
   readonly needsMask?: boolean;
   /** Inputs that are the same in every request. */
   readonly inputs: FalInputs;
@@ -33,7 +33,7 @@ export type FalEndpoint = {
 export type FalModel = {
   readonly text?: FalEndpoint;
   readonly images?: FalEndpoint;
-  /** How a model that was trained on panoramas wants prompts to begin. Absent if the model must be led. */
+  /** Beginning of prompts for a model that was trained on panoramas. Absent for others, which need a template. */
   readonly prefix?: string;
 };
 

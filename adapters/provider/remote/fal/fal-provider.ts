@@ -103,7 +103,7 @@ type FalSettings = ProviderAccess & {
   readonly promptTemplate?: string | undefined;
   /** The interface that lists requests and models. Without a slash at its end. */
   readonly platformUrl: string;
-  /** Where fal publishes the keys with which it signs webhooks; the first that answers is used. */
+  /** URLs of the keys with which fal signs webhooks. The first that answers is used. */
   readonly jwksUrls: readonly string[];
 };
 
@@ -227,7 +227,7 @@ const cancel = async (
   return after.map(cancellationOf);
 };
 
-/** It has completed already, or there is no such request. */
+/** The request has completed already, or does not exist. */
 const CANNOT_CANCEL = new Set([400, 404]);
 
 type QueueStatus = z.infer<typeof statusSchema>;

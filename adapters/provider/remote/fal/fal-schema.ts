@@ -15,7 +15,7 @@ export type InputShape = {
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** What an endpoint takes, as fal publishes it. */
+/** Inputs of an endpoint, as fal publishes them. */
 export type FalSchema = {
   /** Each input with its shapes: it may be `anyOf` several. */
   readonly inputs: ReadonlyMap<string, readonly InputShape[]>;

@@ -33,7 +33,7 @@ export class KnownModel {
     return falAbilities(model, this.choice.references, this.leading);
   }
 
-  /** Whose requests contain our mark, so that a lost submission can be found. None while the model is not known. */
+  /** Endpoints whose requests contain a seed, by which a lost submission is found. Empty for an unknown model. */
   get endpointIdsWithSeed(): readonly string[] {
     const endpoints = this.known === undefined ? [] : endpointsOf(this.known);
     return endpoints.filter(({ takes }) => takes.includes("seed")).map(({ id }) => id);
@@ -43,7 +43,7 @@ export class KnownModel {
     return { mask_url: this.choice.references === "canvas", loras: this.choice.loraUrl !== undefined };
   }
 
-  /** Of one of its endpoints, for calls that are not about a single one. */
+  /** Any endpoint of the model, for calls that concern all of them. */
   get anyEndpointId(): string {
     const { choice } = this;
     return choice.preset === undefined ? choice.endpoint : (endpointsOf(choice.preset)[0]?.id ?? "");

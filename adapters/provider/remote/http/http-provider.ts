@@ -89,7 +89,7 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
       promptCharactersMax: Math.min(abilities.prompt_characters_max, PROMPT_CHARACTERS_MAX),
     }),
 
-    /** Also sets `abilities` to those of the worker. */
+    /** Checks the worker and sets `abilities` to its answer. */
     async check(read) {
       const told = await abilitiesOf(baseUrl, read);
       if (told.isOk()) abilities = told.value;

@@ -60,7 +60,7 @@ export const paintMask = ({ left, top, width, height }: Area): Promise<Buffer> =
   );
 };
 
-/** Whether a reference image has the shape of a panorama; then it is taken for one. */
+/** True if a reference image is 2:1 and so is treated as a panorama. */
 export const isPanorama = (width: number, height: number): boolean => Math.abs(width / height - 2) <= 0.02;
 
 type Drawing = { readonly canvas: Sharp; readonly photo: Area | undefined };

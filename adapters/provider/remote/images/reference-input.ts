@@ -52,7 +52,7 @@ export const dataUri = (type: string, bytes: Uint8Array): string =>
 export const dataUriOf = async (bytes: Uint8Array): Promise<Result<string, string>> =>
   (await soundReference(bytes)).map((sound) => dataUri(sound.type, sound.bytes));
 
-/** Why a reference image cannot be sent: the failure of the creation, or a reason for the log (`Creation.body`). */
+/** Reason why a reference image cannot be sent: the failure of the creation, or a log text (`Creation.body`). */
 export type ReferenceFailure = string | SubmissionFailure;
 
 /** Nothing is sent, because the customer must change a reference image. */
@@ -77,10 +77,10 @@ export const ofImage =
   (failure: ReferenceFailure): ReferenceFailure =>
     typeof failure !== "string" && failure.cause?.startsWith("reference_") ? { ...failure, imageIndex } : failure;
 
-/** What is read of the storage where our own service hosts reference images. */
+/** The part of the storage that reads reference images of this service. */
 export type HostedImages = Pick<ObjectStorage, "nameOf" | "read">;
 
-/** Where reference images are read. */
+/** Sources of reference images. */
 export type ReferenceSources = {
   readonly storage: HostedImages;
   readonly publicFetch: Pick<PublicFetch, "get">;

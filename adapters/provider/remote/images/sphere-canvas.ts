@@ -113,14 +113,14 @@ const coloursOf = async (sharp: ImageLibrary, photos: readonly Picture[]): Promi
   return sums.map((sum) => sum / photos.length);
 };
 
-/** What a column of the canvas shows: photos do not overlap, and one of their columns lies in one of the canvas. */
+/** Source of a canvas column: photos do not overlap, and one of their columns lies in one of the canvas. */
 type Column = {
   readonly photo: Picture;
   /** The column of the photo, from 0 to 1. */
   readonly across: number;
   /** The row of the photo, from -1 at its bottom to 1 at its top, for the tangent 1 of the elevation. */
   readonly rowPerTangent: number;
-  /** Whether it is so near to an edge of the photo that it is painted. */
+  /** True if the column is so near to an edge of the photo that it is painted. */
   readonly joins: boolean;
 };
 

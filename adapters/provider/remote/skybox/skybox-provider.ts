@@ -104,7 +104,7 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
 
     abilities: () => ({ imagesMin: 0, imagesMax: 1, promptCharactersMax }),
 
-    /** Also sets `promptCharactersMax` to the limit of the style. */
+    /** Checks the key and style, and sets `promptCharactersMax` to the limit of the style. */
     async check(read) {
       const style = await findStyle(styleId, read);
       if (style.isOk()) promptCharactersMax = style.value["max-char"] ?? PROMPT_CHARACTERS_MAX;

@@ -12,7 +12,7 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length ==
 
 const TOLERANCE_SECONDS = 300;
 
-/** Whether a webhook's timestamp, in Unix seconds, is at most 5 minutes before or after `now`. */
+/** True if a webhook's timestamp, in Unix seconds, is at most 5 minutes before or after `now`. */
 export const isRecent = (timestamp: string, now: Date): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(Number(timestamp) - now.getTime() / 1000) <= TOLERANCE_SECONDS;
 
@@ -20,7 +20,7 @@ const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const PAUSE_MILLISECONDS = 60 * 1000;
 const READ_TIMEOUT_MILLISECONDS = 10_000;
 
-/** Where the keys are, in the order in which the URLs are tried, and the headers that authorize the read. */
+/** URLs of the keys, in the order in which they are tried, and the headers that authorize the read. */
 type Source = { readonly urls: readonly string[]; readonly headers: Readonly<Record<string, string>> };
 
 type Fetched<Key> = { readonly at: number; readonly keys: Promise<Result<readonly Key[], ProviderUnavailable>> };

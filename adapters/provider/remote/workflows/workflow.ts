@@ -63,7 +63,7 @@ export const abilitiesOf = ({ imagesMin, imagesMax }: Workflow): Abilities => ({
   imagesMax,
 });
 
-/** Whether an input is as the operator wrote it: it has no placeholder. */
+/** True if an input has no placeholder. */
 export const isConstant = (input: unknown): input is string =>
   typeof input === "string" && placeholdersIn(input).length === 0;
 
@@ -93,7 +93,7 @@ export const filled = <Image>(nodes: Nodes, values: PlaceholderValues<Image>): N
   );
 };
 
-/** Whether an input of the node is an optional placeholder of an image that is not there. */
+/** True if an input of the node is an optional placeholder of an image that was not sent. */
 const isLeftOut = (node: Nodes[string] | undefined, images: readonly unknown[]): boolean =>
   Object.values(node?.inputs ?? {})
     .flatMap(placeholdersIn)
@@ -123,7 +123,7 @@ const placeholdersIn = (input: unknown): string[] =>
 const LARGEST = RESOLUTIONS["2k"];
 const NEGATIVE_PROMPT = "blurry, low quality, distorted, text, watermark, frame, border, visible seam";
 
-/** What the placeholders of an order become, images excepted. */
+/** Values for the placeholders of an order, without images. */
 export const workflowText = (
   { taskId, request }: GenerationOrder,
   { promptFor }: Pick<CreationContext, "promptFor">,
