@@ -21,7 +21,7 @@ import type { Service } from "./service.js";
 import { tokens } from "./tokens.js";
 import { panoramaVersion } from "./version.js";
 
-/** Whether `args` begins with the words of the command. */
+/** True if `args` begins with the words of the command. */
 const isCalled = ({ words }: Command, args: readonly string[]): boolean =>
   words.split(" ").every((word, index) => args[index] === word);
 
@@ -120,7 +120,7 @@ const thrown = (error: unknown): CommandError => {
   return failed(message);
 };
 
-/** What a process prints, and its exit status. */
+/** Output and exit status of a process. */
 export type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
 
 /** Runs the command of these arguments. Those that ask, wait or show progress also use the streams of the process. */

@@ -6,11 +6,11 @@ export const EXIT_STATUS = {
   unreachable: 4,
   refused: 5,
   configuration: 6,
-  /** What shells report. */
+  /** Exit status that shells report. */
   interrupted: 130,
 } as const;
 
-/** What each kind of error means, for people. */
+/** Meaning of each kind of error, for people. */
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT_STATUS, string>> = {
   failed:
     "anything else; also `ledger verify`, `storage verify` and `backup` with findings, which they print on standard output",
@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT_STATUS, string>> =
   interrupted: "ended by Ctrl-C",
 };
 
-/** Why a command did not do what it was told. `message` is one line. `NotFound` of a use case is such an error. */
+/** Failure of a command. `message` is one line. `NotFound` of a use case is such an error. */
 export type CommandError = { readonly kind: keyof typeof EXIT_STATUS; readonly message: string };
 
 const errorOf =
@@ -36,7 +36,7 @@ export const notFound = errorOf("not_found");
 export const refused = errorOf("refused");
 export const misconfigured = errorOf("configuration");
 
-/** Why the service cannot start, or a command cannot run. `message`: one line with what to do. */
+/** Reason why the service cannot start, or a command cannot run. `message`: one line with a remedy. */
 export class StartError extends Error {
   readonly kind: CommandError["kind"];
 

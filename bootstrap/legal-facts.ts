@@ -19,7 +19,7 @@ const STORAGES: Readonly<Record<Config["storage"]["kind"], string>> = {
   s3: "Pictures are in a bucket of an object storage.",
 };
 
-/** What the pages of the operator can say of this installation without being told. `imageOrigin`: serves pictures. */
+/** Facts of this installation for the operator's pages. `imageOrigin`: origin that serves pictures. */
 export const legalFacts = (
   { publicUrl, provider, storage, referenceRetentionHours, gallery, stripe, mail }: Config,
   imageOrigin: string,

@@ -18,7 +18,7 @@ export const openBucket = async (
   return s3ObjectStorage({ ...config, retryTimes });
 };
 
-/** What to do for a reason of a bucket's adapter; the first match counts. */
+/** Remedies for the reasons of a bucket's adapter. The first match counts. */
 const ADVICE: readonly (readonly [reason: RegExp, kind: "configuration" | "unreachable", advice: string])[] = [
   [/answered 404/, "configuration", "Make the bucket, or correct its name."],
   [/is in the region/, "configuration", "Set S3_REGION to it."],
@@ -30,7 +30,7 @@ const ADVICE: readonly (readonly [reason: RegExp, kind: "configuration" | "unrea
   [/./, "unreachable", "Check the address of the storage, and the network between here and there."],
 ];
 
-/** Why the bucket cannot be used, and what to do. */
+/** Error text for an unusable bucket, with a remedy. */
 export const bucketProblem = (bucket: string, reason: string) => {
   const [, kind, advice] = ADVICE.find(([pattern]) => pattern.test(reason)) ?? ["", "unreachable" as const, ""];
   return { kind, message: `The bucket ${bucket} is not usable: ${reason}. ${advice}` };

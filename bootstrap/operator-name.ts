@@ -1,6 +1,6 @@
 import { hostname, userInfo } from "node:os";
 
-/** Who runs this process: `ann@machine`, with sudo `ann as panorama@machine`. */
+/** User and machine of this process: `ann@machine`, with sudo `ann as panorama@machine`. */
 export const operatorName = (): string => {
   const { SUDO_USER: caller } = process.env;
   const user = userName();

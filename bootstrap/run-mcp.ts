@@ -49,7 +49,7 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
   }
 };
 
-/** What the person puts into this folder may be uploaded, as /mcp says. Nobody creates it but the person. */
+/** Folder whose files may be uploaded, as /mcp says. Only the person creates it and puts files there. */
 const defaultFolder = (): string => {
   const folder = home();
   return folder === undefined ? "" : join(folder, "Pictures", "panorama");

@@ -38,9 +38,9 @@ import { token } from "./provide.js";
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
   config: token<Config>("config"),
-  /** Whether the SQLite file is made and migrated when it is opened. */
+  /** True if the SQLite file is created and migrated when it is opened. */
   createsDatabase: token<boolean>("createsDatabase"),
-  /** How long statements may take on PostgreSQL. */
+  /** Timeout of statements on PostgreSQL. */
   patience: token<Patience>("patience"),
 
   // system
@@ -83,7 +83,7 @@ export const tokens = {
   awayLog: token<AwayLog>("awayLog"),
   requestObserver: token<RequestObserver>("requestObserver"),
   providerCircuits: token<ProviderCircuits>("providerCircuits"),
-  /** What `GET /readyz` checks. */
+  /** Checks of `GET /readyz`. */
   readinessChecks: token<() => Promise<readonly Check[]>>("readinessChecks"),
 
   // mail, payments, webhooks

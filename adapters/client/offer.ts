@@ -38,7 +38,7 @@ export const offerSchema = z.object({
   /** Credits of one panorama, by resolution. */
   prices: z.object({ "1k": amount, "2k": amount, "4k": amount }),
   active_tasks: amount,
-  /** Of one API key. */
+  /** Requests of one API key. */
   requests_per_minute: z.object({ read: amount, write: amount }),
   uploads: z.object({
     files: amount,

@@ -6,13 +6,13 @@ import { noon, taskId } from "./support/builders.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
-/** What an order must lead to. */
+/** Expected outcome of an order. */
 export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
 
 /** The provider under test, and what the suite needs to know about it. */
 export type Subject = {
   readonly provider: GenerationProvider;
-  /** Whether the provider can search for its tasks. `finished`: only for those that have ended. */
+  /** True if the provider can search for its tasks. `finished`: only for ended ones. */
   readonly searchable: boolean | "finished";
   /** The id under which a search finds what was submitted under this one. By default the same. */
   readonly foundAs?: ((upstreamTaskId: string) => string) | undefined;
@@ -25,7 +25,7 @@ export type Subject = {
   close(): Promise<void>;
 };
 
-/** What every generation provider does. `open` returns an unused one. */
+/** Contract of every generation provider. `open` returns an unused one. */
 export const generationProviderContract = (
   { describe, it, afterEach }: Omit<TestFunctions, "beforeEach">,
   name: string,

@@ -27,7 +27,7 @@ const policy = definePolicy({
   holdSeconds: 20,
 });
 const acme = accountId("acme");
-/** How much the clocks of the other processes are ahead: more than any lease or window of the policy. */
+/** Time by which the clocks of the other processes are ahead: more than any lease or window of the policy. */
 const AHEAD_MILLISECONDS = [90_000, -90_000];
 
 /** `process`: the number of the one that runs it. */
@@ -99,7 +99,7 @@ const command = fc
   .tuple(action, fc.nat(AHEAD_MILLISECONDS.length))
   .map(([action, process]) => ({ ...action, process }) as Command);
 
-/** What a hold must be, by the words of the documentation. */
+/** Expected hold, by the words of the documentation. */
 type ModelHold = {
   readonly handle: TaskHold;
   readonly request: string;
@@ -114,7 +114,7 @@ class Model {
   readonly orders = new Set<number>();
   readonly holds: ModelHold[] = [];
   readonly byKey = new Map<string, ModelHold>();
-  /** What a refund or an adjustment with this key was for. */
+  /** Purpose of a refund or an adjustment with this key. */
   readonly corrections = new Map<string, { readonly of: ModelHold | "adjust"; readonly credits: number }>();
   adjusted = 0;
   requests: number[] = [];
@@ -153,7 +153,7 @@ const allEntries = async (store: MeterStore): Promise<MeterEntry[]> => {
   }
 };
 
-/** What a meter on the store must do. By default 200 random sequences of calls are compared with a model. */
+/** Contract of a meter on the store. By default 200 random sequences of calls are compared with a model. */
 export const describeMeter = (
   test: Pick<TestFunctions, "describe" | "it">,
   technology: string,
@@ -385,7 +385,7 @@ const adjustAsModel = async (pdf: Product, model: Model, next: Do<"adjust">): Pr
 const found = async (pdf: Product, { handle }: ModelHold): Promise<TaskHold> =>
   (await pdf.find(acme, handle.taskId)) as TaskHold;
 
-/** What the entries of each task have taken from the balance. */
+/** Credits that the entries of each task have taken from the balance. */
 const creditsByTask = (entries: readonly MeterEntry[]): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>();
   for (const entry of entries) {

@@ -27,7 +27,7 @@ export type MeterStoreUnderTest = {
   close(): Promise<void>;
 };
 
-/** What every implementation of MeterStore must do. `technology` completes the suite's name, such as `on SQLite`. */
+/** Contract of every MeterStore. `technology` completes the suite's name, such as `on SQLite`. */
 export const describeMeterStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

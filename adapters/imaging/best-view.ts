@@ -10,7 +10,7 @@ const SAMPLES = 6;
 const DETAILS_MAX = 16;
 /** Dark details count, too: a night has its view. */
 const DARK_WEIGHT = 0.15;
-/** What a view shows: cells to both sides, fewer above and below. The cells in its middle count most. */
+/** Cells of a view: more to both sides than above and below. The cells in its middle count most. */
 const REACH_ACROSS = 8;
 const REACH_DOWN = 5;
 /** Few views are good that look higher or lower. */
@@ -36,7 +36,7 @@ export const bestView = (raw: RawPanorama): ResultFigures["view"] => {
   return best.column < 0 ? undefined : { yaw: best.column * DEGREES_PER_CELL - 180, pitch: best.pitch };
 };
 
-/** How bright each cell is, times how much there is to see in it, from 0 to 1. */
+/** Brightness of each cell times its amount of detail, from 0 to 1. */
 const interestOf = (raw: RawPanorama): Float32Array => {
   const { width, height } = raw;
   const [across, down] = [COLUMNS * SAMPLES, ROWS * SAMPLES];

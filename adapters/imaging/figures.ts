@@ -8,7 +8,7 @@ import { at, type RawPanorama } from "./raw-panorama.js";
  */
 const COMPARED_PAIRS = 60;
 const BLOCK_COLUMNS = 16;
-/** Of these columns only every so many rows: their mean hardly changes, and each row costs an access to memory. */
+/** Distance of the rows that are read in these columns: the mean hardly changes, and each row costs a memory access. */
 const COMPARED_ROWS = 4;
 /** Nobody sees a smaller difference in levels, so that a ratio to it means nothing. */
 const DIFFERENCE_MIN = 1;

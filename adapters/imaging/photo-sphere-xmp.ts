@@ -34,7 +34,7 @@ export const sourceTypeXmp = (
 const MARK = `Iptc4xmpExt:DigitalSourceType="${SOURCE_TYPES}`;
 const TYPES: readonly DigitalSourceType[] = ["compositeWithTrainedAlgorithmicMedia", "algorithmicMedia"];
 
-/** How a panorama of this service was made, by its XMP. Without any it counts as made by a trained model. */
+/** Origin of a panorama of this service, by its XMP. Without XMP it counts as made by a trained model. */
 export const sourceTypeIn = (panorama: Uint8Array): DigitalSourceType => {
   const bytes = Buffer.from(panorama.buffer, panorama.byteOffset, panorama.length);
   const start = bytes.indexOf(MARK, 0, "latin1") + MARK.length;

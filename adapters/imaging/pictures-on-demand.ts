@@ -116,10 +116,10 @@ const MADE_AT_ONCE = 2;
 /** Pictures that are being made, or wait for that. */
 const PENDING_MAX = 100;
 
-/** The most recently requested pictures, in memory. Each is made once, however many ask for it at the same time. */
+/** The most recently requested pictures, in memory. Concurrent requests for one picture share its creation. */
 class KeptPictures {
   private readonly bytesMax: number;
-  /** The most recently used one is the last. */
+  /** Pictures, the most recently used last. */
   private readonly kept = new Map<string, Uint8Array>();
   private readonly pending = new Map<string, Promise<Uint8Array | undefined>>();
   private readonly semaphore = new Semaphore(MADE_AT_ONCE);

@@ -1,7 +1,7 @@
 import type { ImageType } from "../../domain/images/image-type.js";
 import { jpegSegments, type PicturePart, pngChunk, pngChunks, webpChunks } from "../system/picture-parts.js";
 
-/** What decoders need to show a picture. All else goes: it is metadata, or unknown. */
+/** Parts that decoders need to show a picture. All others are removed: they are metadata, or unknown. */
 const PNG_CHUNKS = new Set(
   "IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD hIST pHYs sPLT acTL fcTL fdAT".split(" "),
 );
@@ -9,7 +9,7 @@ const WEBP_CHUNKS = new Set(["VP8X", "VP8 ", "VP8L", "ALPH", "ICCP", "ANIM", "AN
 /** The segments for applications, by marker, that decoders need, by how they start: form, colour profile, colours. */
 const JPEG_APPLICATION_DATA: Readonly<Record<string, string>> = { e0: "JFIF\0", e2: "ICC_PROFILE\0", ee: "Adobe" };
 
-/** How a picture is to be turned, by EXIF: 1 to 8. 1 is upright. */
+/** EXIF orientation: 1 to 8. 1 is upright. */
 type Orientation = number;
 
 /**

@@ -21,7 +21,7 @@ const UNLINKED: ReadonlySet<PostedLetter["kind"]> = new Set([
   "pending_order",
 ] satisfies UnlinkedKind[]);
 
-/** Whether letters of this kind have no link. */
+/** True if letters of this kind have no link. */
 export const isUnlinked = (kind: LinkedKind | UnlinkedKind): kind is UnlinkedKind => UNLINKED.has(kind);
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */

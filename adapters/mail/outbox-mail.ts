@@ -36,7 +36,7 @@ const LOOK_MILLISECONDS = 5_000;
 const LEASE_MILLISECONDS = 90_000;
 /** A first attempt that begins later makes a new link, because the time of the posted one has begun. */
 const PROMPT_MILLISECONDS = 60_000;
-/** How long `close` waits for letters that are being sent. */
+/** Maximum time that `close` waits for letters that are being sent. */
 const CLOSE_MILLISECONDS = 5_000;
 
 /**

@@ -10,13 +10,13 @@ export type SmtpSettings = {
   readonly from: string;
   /** Origin of the links, without a trailing slash. */
   readonly publicUrl: string;
-  /** What letters call the service, besides its address. */
+  /** Name of the service in letters, besides its address. */
   readonly siteName?: string | undefined;
 };
 
-/** Of the connection and of each step of the protocol. */
+/** Timeout of the connection and of each step of the protocol. */
 const STEP_MILLISECONDS = 15_000;
-/** Of all steps together: a server may send byte by byte, and each byte begins its step anew. */
+/** Timeout of all steps together: each byte of a slow server begins a step's timeout anew. */
 const SENDING_MILLISECONDS = 60_000;
 
 /** `permanent`: another attempt fails, too. */

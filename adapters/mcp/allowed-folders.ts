@@ -31,7 +31,7 @@ export class AllowedFolders {
       : `Only files inside the folders that the person has allowed: ${this.folders.join(", ")}.`;
   }
 
-  /** What to ask the person for, so that the file at `path` can be uploaded. */
+  /** Request to the person, so that the file at `path` can be uploaded. */
   whatToDo(path: string): string {
     const folder = isAbsolute(path) ? dirname(path) : "/path/of/the/folder";
     const [first] = this.folders;

@@ -10,7 +10,7 @@ const REDIRECTS_MAX = 3;
 
 type Limits = { readonly bytesMax: number; readonly signal: AbortSignal };
 
-/** How a host is reached; tests use names and certificates of their own. */
+/** Connection to a host. Tests use names and certificates of their own. */
 export type Web = Pick<RequestOptions, "lookup" | "ca" | "port">;
 
 /**

@@ -67,7 +67,7 @@ const fromImages = (abilities: Abilities, costs: string): string =>
     ? `Cannot be used here. ${imagesSentence(abilities)} Call generate_panorama_from_text instead.`
     : `Creates a 360° equirectangular panorama from ${countedImages(countsOf(abilities))}, with an optional description. ${costs}`;
 
-/** Of the tool for images. Where no images are taken, those of the specification: a list of none is no schema. */
+/** Numbers of images for the schema of the tool. Without images, the specification's: a list of none is no schema. */
 const countsOf = ({ imagesMin, imagesMax }: Abilities): Pick<Abilities, "imagesMin" | "imagesMax"> => ({
   imagesMin: Math.max(1, imagesMin),
   imagesMax: imagesMax === 0 ? IMAGE_URLS_MAX : imagesMax,
@@ -180,7 +180,7 @@ const creations =
       .mapErr((error) => (error.param === "max_credits" ? budgetExceeded(error.message) : toolErrorOf(error, site)));
   };
 
-/** Why the service would refuse the creation, by what it tells of itself. */
+/** Reason why the service would refuse the creation, by its abilities and prices. */
 const whyImpossible = (
   request: CreationRequest,
   maxCredits: number | undefined,

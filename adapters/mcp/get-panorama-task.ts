@@ -103,12 +103,12 @@ const progressMessage: Record<PanoramaTask["status"], string> = {
   failed: "The generation has failed",
 };
 
-/** Whether a panorama is stored, or cannot be: nothing of it changes any more. */
+/** True if the panorama is stored, or cannot be stored. Then it does not change any more. */
 export const isFinished = (task: PanoramaTask): boolean =>
   task.status === "failed" ||
   (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
 
-/** What the task is now, in words, and what to do next. */
+/** State of the task in words, and the next step. */
 export const messageOf = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":

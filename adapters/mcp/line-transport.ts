@@ -7,7 +7,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 
-/** Of the requests of a line: those without an answer yet, and the answers so far. */
+/** Requests of a line: the open ones, and the answers so far. */
 type Batch = { readonly open: RequestId[]; readonly answers: unknown[] };
 
 /** Requests that are answered only when the connection or a cancellation ends them. */
@@ -32,7 +32,7 @@ export class LineTransport implements Transport {
     this.#output = output;
   }
 
-  /** How many requests have no answer yet, and are neither cancelled nor endless. */
+  /** Number of requests without an answer that are neither cancelled nor endless. */
   get unanswered(): number {
     return this.#unanswered.length;
   }

@@ -4,14 +4,14 @@ export const MCP_VERSION = "0.1.0";
 /** The person replaces this with their own key. */
 const KEY_PLACEHOLDER = "sk-...";
 
-/** Where the service serves the package. npx caches a URL forever, so the version is part of the path. */
+/** Path of the package at the service. npx caches a URL forever, so the version is part of the path. */
 export const MCP_PACKAGE_PATH = `/mcp/panorama-mcp-${MCP_VERSION}.tgz`;
 
 /** The text to paste into the configuration of an MCP client, by kind of client. */
 export type McpConfigurations = {
   /** JSON with `mcpServers`: the form that most clients read. */
   readonly npx: string;
-  /** The same on Windows. */
+  /** Command on Windows. */
   readonly npxOnWindows: string;
   readonly vsCode: string;
   /** A shell command. */

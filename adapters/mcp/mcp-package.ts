@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { MCP_VERSION, mcpConfigurations } from "./mcp-configuration.js";
 
-/** What `npm run build` makes of the MCP server: the server as one file, and the licences of the bundled packages. */
+/** Result of `npm run build` for the MCP server: the server as one file, and the licences of the bundled packages. */
 export type McpBundle = { readonly code: Uint8Array; readonly licenses: Uint8Array };
 
 export const BUNDLE_FILE = "panorama-mcp.js";

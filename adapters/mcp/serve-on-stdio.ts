@@ -9,7 +9,7 @@ import type { panoramaMcpServer } from "./panorama-mcp-server.js";
  */
 const MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
 
-/** How long answers may take that are not written when stdin ends. */
+/** Maximum time of answers that are not written when stdin ends. */
 const LAST_ANSWERS_MILLISECONDS = 1_000;
 
 type Streams = { readonly stdin: Readable; readonly stdout: Writable };

@@ -57,7 +57,7 @@ export const readResource = async (
   return task.error.code === "not_found" ? undefined : err(toolErrorOf(task.error, site));
 };
 
-/** Whether a task can have this id: other text cannot be a part of a URL. */
+/** True if a task can have this id. Other text cannot be a part of a URL. */
 export const canBeTaskId = (id: string): boolean => id.length <= 200 && isStorable(id);
 
 const idOf = (uri: string): string | undefined => {

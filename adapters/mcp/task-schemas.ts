@@ -15,7 +15,7 @@ export const panoramaOutputSchema = z.object({
   storage_status: z.enum(STORAGE_STATUSES),
 });
 
-/** Why a task has failed, and the parameter at fault. A reason that this version does not know is left out. */
+/** Reason of a failed task, and the parameter at fault. Omits a reason that this version does not know. */
 export const taskErrorSchema = z.object({
   code: z.literal("generation_failed"),
   message: z.string(),

@@ -22,17 +22,17 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 const FIRST_READ_MILLISECONDS = 5_000;
 const ANSWER_MILLISECONDS = 44_000;
-/** Where the service has not measured how long a generation takes. */
+/** Poll interval if the service has not measured the time of generations. */
 const POLL_MILLISECONDS = 3_000;
 const POLL_MILLISECONDS_MAX = 10_000;
 const POLL_MILLISECONDS_MIN = 1_000;
 
-/** What is known of a task that could not be read, and of every other one in processing. */
+/** Members of a task that are known without reading it. */
 type StartedTask = Pick<ProcessingTask, "id" | "status" | "created_at" | "queue_position" | "estimated_seconds">;
 
 type Dependencies = { readonly client: PanoramaClient; readonly clock: Clock; readonly site: string };
 
-/** Whether this request declares the extension: only then a tool may answer a task. */
+/** True if the request declares the extension. Only then may a tool answer with a task. */
 export const declaresTasks = ({ mcpReq }: Pick<ServerContext, "mcpReq">): boolean => {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as
@@ -116,7 +116,7 @@ const pollMilliseconds = (task: PanoramaTask | StartedTask): number => {
   return Math.min(POLL_MILLISECONDS_MAX, Math.max(POLL_MILLISECONDS_MIN, Math.round(seconds * 250)));
 };
 
-/** What the generate tool would have answered at the end, with the links. */
+/** Final result of the generate tool, with the links. */
 const resultOfTask = (task: PanoramaTask) => {
   if (task.status === "failed") {
     const { message } = task.error;

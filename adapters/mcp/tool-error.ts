@@ -36,7 +36,7 @@ export const refusedArguments = (refusal: InvalidRequest, argument = parameterNa
 const OTHER_IMAGE =
   "Use another image: ask the person for a JPEG, PNG or WebP file that opens in an image viewer, and upload that one.";
 
-/** How to keep the rule at the next call. */
+/** Advice how to keep the rule at the next call. */
 const correctionOf = (argument: string, rule: BrokenRule): string => {
   switch (rule.name) {
     case "one_of":
@@ -142,7 +142,7 @@ const guidance = (error: ClientError, site: string): string => {
   }
 };
 
-/** What the service has refused, although the arguments are of the right form. `param` may be of an upload. */
+/** Refusal by the service, although the arguments have the right form. `param` may be of an upload. */
 const guidanceOn = (param: string | undefined): string => {
   // The tool has chosen the key, and the next call chooses another.
   if (param === "Idempotency-Key") return "Call the tool again with the same arguments for a new panorama.";
@@ -152,7 +152,7 @@ const guidanceOn = (param: string | undefined): string => {
   return `Correct ${param ?? "the arguments"} as the message says and call the tool again.`;
 };
 
-/** What to do after a generation has failed. The message of the task says that the credits are refunded. */
+/** Advice after a failed generation. The message of the task says that the credits are refunded. */
 export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string =>
   AFTER_REASON[error.reason as PublicReason] ?? AFTER_REASON.provider_failed;
 

@@ -8,7 +8,7 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 export type Creation = { readonly idempotencyKey: string; readonly continued: boolean };
 
 type Entry = {
-  /** Of service, API key and request. */
+  /** Hash of service, API key and request. */
   readonly hash: string;
   readonly idempotencyKey: string;
   readonly sentAtMilliseconds: number;
@@ -24,7 +24,7 @@ type Settings = {
   readonly newIdempotencyKey: () => string;
   readonly clock: Pick<Clock, "now">;
   readonly processId: number;
-  /** Whether the process that wrote an entry at `since` still runs. */
+  /** True if the process that wrote an entry at `since` still runs. */
   readonly isRunning: (processId: number, since: Date) => boolean;
   /** Takes one line, at most once. */
   readonly warn: (line: string) => void;

@@ -107,7 +107,7 @@ const upload = async (dependencies: Dependencies, abilities: Abilities, given: G
     });
 };
 
-/** What to do with the URLs of an upload. */
+/** Advice for the URLs of an upload. */
 const useOf = (abilities: Abilities, urls: string): string =>
   abilities.imagesMax === 0
     ? `${imagesSentence(abilities)} Do not use ${urls} there.`

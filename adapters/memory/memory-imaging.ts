@@ -12,7 +12,7 @@ import type { PixelSize } from "../../domain/images/resolution.js";
 export class MemoryImaging implements Imaging {
   /** While false, `thumbnail` fails. */
   thumbnails = true;
-  /** What is measured in every picture. */
+  /** Figures that are measured in every picture. */
   figures: ResultFigures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, horizon: 0.5 };
   /** Pictures that were decoded. */
   decoded = 0;
@@ -42,7 +42,7 @@ export class MemoryImaging implements Imaging {
   }
 }
 
-/** Of every picture, before it gets its size. */
+/** Size of every picture before it is resized. */
 export const NATIVE_SIZE: PixelSize = { widthPixels: 1440, heightPixels: 720 };
 
 const PERSONAL = "#".charCodeAt(0);

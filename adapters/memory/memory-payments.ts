@@ -29,7 +29,7 @@ export class MemoryPayments implements Payments {
   readonly checkouts = new Map<OrderId, Checkout>();
   /** The signed bodies, by their signature. */
   private readonly signed = new Map<string, string>();
-  /** What was reported, by its body. */
+  /** Reports, by their body. */
   private readonly reports = new Map<string, PaymentReport>();
 
   async checkout(

@@ -34,7 +34,7 @@ const DELIVERED: AttemptResult = { kind: "delivered", detail: "status 200" };
 export class RecordingWebhookSender implements WebhookSender {
   /** All attempts, oldest first. */
   readonly sent: OutgoingWebhook[] = [];
-  /** What the receiver answers: without a change, every webhook is delivered. */
+  /** Answer of the receiver. By default every webhook is delivered. */
   answer: (webhook: OutgoingWebhook) => Promise<AttemptResult> | AttemptResult = () => DELIVERED;
 
   async send(webhook: OutgoingWebhook): Promise<AttemptResult> {

@@ -54,7 +54,7 @@ export type Script = {
   readonly cancel: "stops" | "too_late" | "unavailable";
 };
 
-/** What every call does unless the script says otherwise. */
+/** Default answers of all calls. */
 const SUCCESS: Script = {
   submit: "accept",
   poll: "succeeded",
@@ -72,10 +72,10 @@ const SUCCESS: Script = {
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
-  /** How many generations run at once; `undefined`: any number. */
+  /** Number of generations that run at once. `undefined`: unlimited. */
   concurrencyMax: number | undefined;
   callsPerSecond: number | undefined;
-  /** What `readiness` returns. */
+  /** Return value of `readiness`. */
   ready: Readiness = "ready";
   script: Script;
   /** The poll at which a generation ends as the script says. The polls before it find it running. */
@@ -84,7 +84,7 @@ export class ScriptedProvider implements GenerationProvider {
   clock: Pick<Clock, "now"> = { now: () => new Date(0) };
   /** Creations beyond them are refused. */
   abilities: Abilities = ALL_ABILITIES;
-  /** What `checkRequest` returns for creations within the abilities. */
+  /** Return value of `checkRequest` for creations within the abilities. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
   /** The number of downloads so far. */
@@ -140,12 +140,12 @@ export class ScriptedProvider implements GenerationProvider {
     return [...this.upstream.values()].filter((task) => task.taskId === taskId).length;
   }
 
-  /** Whether the upstream task of a task was canceled. */
+  /** True if the upstream task of a task was canceled. */
   wasCanceled(taskId: TaskId): boolean {
     return [...this.upstream].some(([id, task]) => task.taskId === taskId && this.canceled.has(id));
   }
 
-  /** Whether the upstream task of a task has ended without a result. */
+  /** True if the upstream task of a task has ended without a result. */
   hasFailed(taskId: TaskId): boolean {
     return [...this.upstream.values()].some((task) => task.taskId === taskId && task.progress.state === "failed");
   }

@@ -39,7 +39,7 @@ export type StripeOptions = {
   readonly publicUrl: string;
 };
 
-/** What only you know: the database, the model and the place for images. All else has a default. */
+/** Required options: the database, the model and the storage of images. All others have a default. */
 export type NodePortsOptions = (Omit<PostgresInstallation, "tables"> | Omit<SqliteInstallation, "tables">) & {
   readonly provider: GenerationProvider & { readonly webhooks?: ProviderWebhooks | undefined };
   readonly storage: ObjectStorage;
@@ -51,7 +51,7 @@ export type NodePortsOptions = (Omit<PostgresInstallation, "tables"> | Omit<Sqli
   readonly stripe?: StripeOptions | undefined;
   /** As in the settings of `createApplication`. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
-  /** What webhooks say about your application in `User-Agent`. Default: `panorama-service`. */
+  /** `User-Agent` of webhooks. Default: `panorama-service`. */
   readonly userAgent?: string | undefined;
   /** Default: what failed or needs somebody is written to the standard error output, one line of JSON each. */
   readonly reporter?: Reporter | undefined;
@@ -132,7 +132,7 @@ const paymentsOf = async ({ stripe }: NodePortsOptions, clock: Clocked["clock"])
   return new StripePayments(stripe, stripe.publicUrl, clock);
 };
 
-/** What somebody should look at; all else is for metrics. */
+/** Events that somebody should look at. All others are for metrics. */
 const WRITTEN: ReadonlySet<OperationalEvent["kind"]> = new Set([
   "mail_failed",
   "payment_ignored",

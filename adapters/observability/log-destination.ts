@@ -8,7 +8,7 @@ const FLUSH_MILLISECONDS = 1000;
 const WAITING_MAX = 1024 * 1024;
 /** The pause between two attempts after a failed write. */
 const RETRY_MILLISECONDS = 50;
-/** How long an exit waits for a pipe whose reader is slow. */
+/** Maximum time that an exit waits for a pipe whose reader is slow. */
 const EXIT_MILLISECONDS = 1000;
 
 const STDERR = 2;
@@ -31,7 +31,7 @@ export class LogDestination implements DestinationStream {
   /** The rest that the last write did not take. It may begin in the middle of a line. */
   private rest: Buffer = NOTHING;
   private lost = 0;
-  /** Why the last write has failed; `undefined` if it has not. */
+  /** Error of the last write. `undefined` if it succeeded. */
   private failure: string | undefined;
   private retryAt = 0;
 

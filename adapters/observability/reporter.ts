@@ -59,7 +59,7 @@ type Counts = {
 /** The label `provider` of a task that was sent to none. */
 const UNKNOWN = "none";
 
-/** What each event adds to the metrics. An event that is missing does not compile. */
+/** Metrics of each event. The type requires all events. */
 const COUNTS: Counts = {
   task_queued: ({ tasksQueued }) => tasksQueued.inc(),
   task_requeued: ({ tasksRequeued }) => tasksRequeued.inc(),

@@ -28,7 +28,7 @@ type Ports = {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "error">;
-  /** What all instances have not finished (persistence/backlog.ts). */
+  /** Unfinished work of all instances (persistence/backlog.ts). */
   readonly readBacklog: () => Promise<Backlog>;
   readonly databaseLoad: () => Load | undefined;
   /** Sets the metrics of this machine. */

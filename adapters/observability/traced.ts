@@ -13,7 +13,7 @@ type Method = (...args: any[]) => unknown;
  * wrapper.
  */
 
-/** The same object, whose methods in `replaced` are other ones. */
+/** The same object with the methods in `replaced`. */
 const replacing = <T extends object>(target: T, replaced: Readonly<Record<string, Method>>): T =>
   new Proxy(target, {
     get: (_, name) => {

@@ -156,7 +156,7 @@ export class StripePayments implements Payments {
   }
 }
 
-/** How long at most, in days, until a checkout is paid, a refund succeeds or fails, and a dispute is decided. */
+/** Maximum days until a checkout is paid, a refund succeeds or fails, and a dispute is decided. */
 const DAYS_UNTIL = { paid: 30, refunded: 60, decided: 180 };
 
 const createdSince = (from: Date, daysBefore: number): { gte: number } => ({

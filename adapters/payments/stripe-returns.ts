@@ -37,7 +37,7 @@ const eventSchema = z.object({
   data: z.object({ object: z.unknown() }),
 });
 
-/** What an event tells; `undefined` if it is about something else, or names no payment. */
+/** The report in an event. `undefined` if it is about something else, or names no payment. */
 export const returnOf = (event: unknown, now: Date): ReturnReport | undefined => {
   const { data: parsed } = eventSchema.safeParse(event);
   if (parsed === undefined) return undefined;

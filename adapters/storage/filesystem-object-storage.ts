@@ -10,7 +10,7 @@ import type { ObjectName } from "../../domain/images/object-name.js";
 import { deleteAbandoned, isFileError, syncFolder, writeOnce } from "../system/files.js";
 import { objectNameOf } from "./stored-object.js";
 
-/** Where the files are, and at which URLs they are served. URLs have no trailing slash. */
+/** Folders of the files, and the URLs at which they are served. URLs have no trailing slash. */
 export type FilesystemObjectStorageOptions = {
   /** Is created if it is missing. Processes may share it. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export type FilesystemObjectStorageOptions = {
   readonly referenceUrl?: string | undefined;
 };
 
-/** What is known about a stored file without reading it. */
+/** Facts of a stored file that need no reading of its bytes. */
 export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType };
 
 /** Objects as files. The HTTP server that serves their URLs reads them with `stat` and `stream`. */

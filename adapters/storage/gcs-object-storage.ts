@@ -12,7 +12,7 @@ import { CACHE_CONTROL, objectNameOf } from "./stored-object.js";
 /** The bucket, and how it is called. */
 export type GcsObjectStorageOptions = {
   readonly bucket: string;
-  /** Where clients read the bucket's objects, without a trailing slash; by default Google's own URL of the bucket. */
+  /** Base URL at which clients read the objects, without a trailing slash. Default: Google's URL of the bucket. */
   readonly publicUrl?: string | undefined;
   /** URL of an emulator. It is sent no credentials. */
   readonly apiEndpoint?: string | undefined;

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { RetryTimes } from "./retry-times.js";
 
-/** Why a request failed, and whether a repetition may succeed. */
+/** A failed request, and whether a repetition may succeed. */
 export type Failure = { readonly reason: string; readonly isTemporary: boolean };
 
 /** A missing or incorrect answer that no HTTP status reports. */

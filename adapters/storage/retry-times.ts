@@ -1,4 +1,4 @@
-/** How long a call of the bucket may take, and when it is repeated. All are milliseconds. */
+/** Timeouts and retry times of a bucket's calls, in milliseconds. */
 export type RetryTimes = {
   /** Timeout of one request including its whole answer. */
   readonly attemptMilliseconds: number;
@@ -8,7 +8,7 @@ export type RetryTimes = {
   readonly firstPauseMilliseconds: number;
 };
 
-/** What a storage uses that is given no other times. */
+/** Default times of a storage. */
 export const RETRY_TIMES: RetryTimes = {
   attemptMilliseconds: 10_000,
   totalMilliseconds: 30_000,

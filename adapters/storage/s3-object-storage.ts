@@ -34,7 +34,7 @@ export type S3ObjectStorageOptions = {
   readonly region: string;
   /** URL of another service than AWS, such as MinIO or Cloudflare R2, without the bucket. */
   readonly endpoint?: string | undefined;
-  /** Whether the path of a request names the bucket, not the host. By default `true` with an `endpoint`. */
+  /** True if the path of a request names the bucket, not the host. By default `true` with an `endpoint`. */
   readonly pathStyle?: boolean | undefined;
   /**
    * Where clients read the bucket's objects, https; by default the URL of the bucket at AWS, or with an `endpoint` its
@@ -89,7 +89,7 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
   private readonly bucket: string;
   private readonly publicUrl: string;
   private readonly retries: Retries;
-  /** Whether the service refuses to overwrite an object with `If-None-Match: *`. Absent before the first use. */
+  /** True if the service refuses to overwrite an object with `If-None-Match: *`. Absent before the first use. */
   private knowsCondition: boolean | undefined;
 
   constructor({
@@ -235,7 +235,7 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
     }
   }
 
-  /** Whether the object has the bytes of its writer, who may be another one than the writer of `bytes`. */
+  /** True if the object has the bytes of its writer, who may be another one than the writer of `bytes`. */
   private async isIntact(name: ObjectName, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
     const stored = await this.download(name, signal);
     return stored !== undefined && checksumOf(stored.bytes) === (stored.checksum ?? checksumOf(bytes));

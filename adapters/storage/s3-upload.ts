@@ -36,7 +36,7 @@ export const statusOf = (error: unknown): number | undefined => (error as S3Erro
 /** The code of S3's answer, such as `NoSuchKey`, or the client's name of the error. */
 export const codeOf = (error: unknown): string | undefined => (error as S3Error).name;
 
-/** Whether a service does not know `If-None-Match`. Most of them answer with this code, all with this status. */
+/** True if a service does not know `If-None-Match`. Most answer with this code, all with this status. */
 export const isNotImplemented = (error: unknown): boolean =>
   statusOf(error) === 501 || codeOf(error) === "NotImplemented";
 
@@ -88,7 +88,7 @@ export type UploadOutcome = "confirmed" | "unconfirmed" | "exists";
 
 type NewObject = { readonly name: ObjectName; readonly bytes: Uint8Array; readonly contentType: string };
 
-/** How requests are sent, and repeated. */
+/** Sends and repeats requests. */
 type Calls = { readonly retries: Retries; readonly send: Send };
 
 /** The upload of one object. With the condition `*`, a service that knows it creates the object or answers `exists`. */

@@ -3,7 +3,7 @@ import { link, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StoreFull } from "../../application/ports/stores/store-errors.js";
 
-/** Whether a file operation failed because the file exists already (`EEXIST`) or does not exist (`ENOENT`). */
+/** True if a file operation failed because the file exists already (`EEXIST`) or does not exist (`ENOENT`). */
 export const isFileError = (error: unknown, code: "EEXIST" | "ENOENT"): boolean =>
   error instanceof Error && "code" in error && error.code === code;
 

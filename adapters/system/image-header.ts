@@ -23,7 +23,7 @@ export const sizeOfImage = async (bytes: Uint8Array): Promise<Result<PixelSize, 
   }
 };
 
-/** How a picture is to be turned, by EXIF: 1 to 8. `undefined` if it does not say so, or has no header. */
+/** EXIF orientation: 1 to 8. `undefined` without one, or without a header. */
 export const orientationOf = async (bytes: Uint8Array): Promise<number | undefined> => {
   const sharp = await loadSharp();
   const header = await sharp(bytes, { limitInputPixels: false, failOn: "none" })

@@ -11,7 +11,7 @@ const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;
 const UNGUESSABLE_BYTES = 16;
 
-/** What has an id that is not secret. */
+/** Kinds of ids that are not secret. */
 export type Named = "task" | "account" | "order" | "key" | "endpoint";
 
 /** Ids that `nextId` makes; all other values are random bytes. */

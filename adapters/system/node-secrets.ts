@@ -63,7 +63,7 @@ export class NodeSecrets implements Secrets {
   }
 }
 
-/** How a key is made of a password. */
+/** Parameters of the key derivation from a password. */
 type Derivation = { readonly salt: Buffer; readonly keyBytes: number; readonly cost: Cost };
 
 /** Different machines can encode the same typed characters differently, therefore NFKC normalization. */

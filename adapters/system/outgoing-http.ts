@@ -12,7 +12,7 @@ export const retryAfterMilliseconds = (header: string | undefined, now: Date): n
 
 const PRODUCT = "panorama-service";
 
-/** What requests to foreign hosts say about an installation that does not name itself. */
+/** User agent for foreign hosts, of an installation without a name. */
 export const ANONYMOUS_USER_AGENT = PRODUCT;
 
 /**
@@ -24,7 +24,7 @@ export const userAgentOf = (version: string, contact: string): string => `${PROD
 /** The name of a host resolves to an address that is not public. */
 export class ForbiddenAddress extends Error {}
 
-/** Why a URL that somebody else has chosen must not be called; `undefined` if it may be, with `lookupPublic`. */
+/** Reason why a URL chosen by somebody else must not be called. `undefined` if it may be, with `lookupPublic`. */
 export const whyForbidden = (url: URL): string | undefined => {
   if (url.protocol !== "https:") return `${url.protocol} is not https:`;
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");

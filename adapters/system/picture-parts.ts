@@ -8,7 +8,7 @@ export type PicturePart = {
   readonly type: string;
   /** All of it. */
   readonly bytes: Buffer;
-  /** What is in it, without its type, length and checksum. */
+  /** Content without type, length and checksum. */
   readonly data: Buffer;
   /** Bytes that `data` should have. */
   readonly length: number;
@@ -95,7 +95,7 @@ export function* webpChunks(webp: Uint8Array): Generator<PicturePart> {
 /** The bytes before the compressed data of a zlib stream. */
 const ZLIB_HEADER_BYTES = 2;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-/** Of an interlaced PNG: first column and row, and the distances to the next ones. */
+/** Passes of an interlaced PNG: first column and row, and the distances to the next ones. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -106,7 +106,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const;
 
-/** Whether a PNG has its last chunk, and every chunk the right checksum: not all decoders insist on it. */
+/** True if a PNG has its last chunk, and every chunk the right checksum. Not all decoders check this. */
 export const hasSoundChunks = (png: Uint8Array): boolean => {
   const chunks = [...pngChunks(png)];
   const isSound = ({ bytes, length }: PicturePart) =>

@@ -4,7 +4,7 @@
  */
 export class Semaphore {
   private free: number;
-  /** What waits, by owner. The first owner has the next turn. */
+  /** Waiting work, by owner. The first owner has the next turn. */
   private readonly waiting = new Map<string, (() => void)[]>();
 
   constructor(concurrency: number) {
@@ -41,7 +41,7 @@ export class Semaphore {
   }
 }
 
-/** Why work was not run: the queue was full, or its caller left before its turn. */
+/** Reason why work was not run: the queue was full, or its caller left before its turn. */
 type NotRun = "full" | "left";
 
 type Waiting = { readonly start: () => void };

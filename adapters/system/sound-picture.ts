@@ -72,7 +72,7 @@ const compared = (sharp: ImageLibrary, bytes: Uint8Array) =>
     .raw()
     .toBuffer({ resolveWithObject: true });
 
-/** Whether it has an end, and all of it decodes without a warning. */
+/** True if the file is complete, and decodes without a warning. */
 const isSound = async (sharp: ImageLibrary, type: ImageType, bytes: Uint8Array): Promise<boolean> => {
   if (type === "image/jpeg" && [...jpegSegments(bytes)].at(-1)?.type !== "d9") return false;
   if (type === "image/png" && !hasSoundChunks(bytes)) return false;
@@ -142,7 +142,7 @@ const wholeWebp = (bytes: Uint8Array): Result<Uint8Array, string> => {
   return ok(Buffer.concat([bytes, Buffer.alloc(wholeBytes - bytes.length)]));
 };
 
-/** It would take a decoder for several seconds. */
+/** A decoder would need several seconds for it. */
 const TOO_LARGE = `it is damaged, and has more than ${PROGRESSIVE_PIXELS_MAX / 1e6} megapixels, the most of a damaged PNG`;
 
 const incomplete = (missing: number): string => `about ${Math.round(100 * missing)} % of its rows are missing`;

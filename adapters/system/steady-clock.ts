@@ -2,7 +2,7 @@ import { uptime } from "node:os";
 import type { Clock } from "../../application/ports/clock.js";
 import { sleep } from "./system-clock.js";
 
-/** What this machine knows about time, in milliseconds. */
+/** Clocks of this machine, in milliseconds. */
 export type MachineTime = {
   /** Since 1970, by the wall clock. A person or a time service may set it. */
   wall(): number;
@@ -40,7 +40,7 @@ export class SteadyClock implements Clock {
   /** Called when the wall clock was set, or the machine was suspended: this clock may have to be corrected. */
   onDoubt: () => void = () => {};
   private readonly machine: MachineTime;
-  /** What has to be added to the steady time. */
+  /** Difference to add to the steady time. */
   private ahead: number;
   private wallAhead: number;
   private uptimeAhead: number;
@@ -68,7 +68,7 @@ export class SteadyClock implements Clock {
     return steady + this.ahead;
   }
 
-  /** How much the wall clock is ahead of this one; negative if it is behind. */
+  /** Milliseconds by which the wall clock is ahead of this one. Negative if it is behind. */
   wallAheadMilliseconds(): number {
     return this.machine.wall() - this.milliseconds();
   }

@@ -22,7 +22,7 @@ export type GenerateOptions = {
   readonly images: readonly string[];
   readonly resolution: string;
   readonly visibility: string;
-  /** The most that the panorama may cost. */
+  /** Maximum cost in credits. */
   readonly maxCredits: string | undefined;
   readonly seed: string | undefined;
   /** The file to write. Default: a file in the current directory, named by the slug of the panorama. */
@@ -34,7 +34,7 @@ export type TaskChange = PanoramaTask | Pick<ProcessingTask, "id" | "status" | "
 
 export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: PanoramaOutput; readonly file: string };
 
-/** Why no panorama was generated and saved. `message` is one line. */
+/** Reason why no panorama was generated and saved. `message` is one line. */
 export type GenerateError = {
   /** `usage`: an option is wrong; `refused`: the service rejects the request; `unreachable`: it does not answer. */
   readonly kind: "usage" | "not_found" | "refused" | "unreachable" | "failed" | "interrupted";

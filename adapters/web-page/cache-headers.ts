@@ -1,11 +1,11 @@
-/** Whether an Accept-Encoding header names the content coding, and not with `q=0`, which forbids it. */
+/** True if an Accept-Encoding header names the content coding without `q=0`, which forbids it. */
 export const acceptsCoding = (acceptEncoding: string | undefined, coding: string): boolean =>
   (acceptEncoding ?? "").split(",").some((item) => {
     const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
     return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
   });
 
-/** Whether an `If-None-Match` header names the ETag, so that the client needs no body (RFC 9110, 13.1.2). */
+/** True if an `If-None-Match` header names the ETag, so that the client needs no body (RFC 9110, 13.1.2). */
 export const isCached = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));
 

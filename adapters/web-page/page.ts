@@ -17,7 +17,7 @@ export type Page = {
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 };
 
-/** What a network's requests are counted as: each has a limit of its own (adapters/http/limits/visitor-limits.ts). */
+/** Kinds of requests with a limit for each network (adapters/http/limits/visitor-limits.ts). */
 export type PageCost = "search" | "picture" | "page";
 
 /** All pages, and what a browser gets where a program gets the JSON of an error. */

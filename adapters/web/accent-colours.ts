@@ -1,7 +1,7 @@
 /** A colour as `#rrggbb`. */
 export type Colour = `#${string}`;
 
-/** What an operator's accent colour becomes on the pages (client/styles/colours.css). */
+/** Colours of the pages that follow from an operator's accent colour (client/styles/colours.css). */
 export type AccentColours = {
   readonly onLight: Colour;
   readonly onDark: Colour;
@@ -9,12 +9,12 @@ export type AccentColours = {
 
 const WHITE: Colour = "#ffffff";
 const BLACK: Colour = "#000000";
-/** What text on a panel lies on, in the light and in the dark scheme. */
+/** Background of text on a panel, in the light and in the dark scheme. */
 const PANELS = { light: WHITE, dark: "#1a1c23" } as const;
 
 /** WCAG 2.2, 1.4.3: of text with its background. */
 export const CONTRAST_MIN = 4.5;
-/** Of a colour that is chosen here, for a dark background: bright surfaces around it are missing. */
+/** Contrast of a derived colour on a dark background, which has no bright surfaces around it. */
 const CONTRAST_ON_DARK = 6;
 const STEP = 0.02;
 

@@ -5,7 +5,7 @@ import { type AccentColours, accentStyle, type Colour } from "./accent-colours.j
 import { html } from "./html.js";
 import { STATIC_HEADERS, type StaticFiles } from "./static-files.js";
 
-/** What makes the pages those of one operator. What is absent is that of this software. */
+/** Name and colours of an operator's pages. Absent members have the defaults of this software. */
 export type Identity = {
   readonly name?: string | undefined;
   readonly accent?: AccentColours | undefined;

@@ -29,7 +29,7 @@ export type Content = {
   readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
   /** The entry of the menu to which the page belongs. */
   readonly place?: "/gallery" | "/docs" | "/works" | "/account";
-  /** Whether other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
+  /** True if other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
   readonly embeddable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
   readonly formTargets?: readonly string[];
@@ -43,7 +43,7 @@ type LayoutParts = {
   /** Additional pages that the footer names. */
   readonly footerLinks?: readonly FooterLink[];
   readonly hasGallery?: boolean;
-  /** Whether everybody can sign up. */
+  /** True if everybody can sign up. */
   readonly hasSignUp?: boolean;
 };
 
@@ -51,9 +51,9 @@ type Message = { readonly title: string; readonly sentence: string };
 
 /** Renders complete pages with their security headers. */
 export class Layout {
-  /** Whether there is a gallery to link to. */
+  /** True if there is a gallery to link to. */
   readonly hasGallery: boolean;
-  /** Whether everybody can sign up. */
+  /** True if everybody can sign up. */
   readonly hasSignUp: boolean;
   readonly site: Site;
   private readonly files: StaticFiles;
@@ -211,7 +211,7 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
   }
 }
 
-/** Whether the page is light or dark: others are dark in both. */
+/** True if the page has a light and a dark scheme. Other pages are always dark. */
 const hasTheme = ({ frame }: Content): boolean => frame === undefined || frame === "hero-page";
 
 /** An element with a text of this service, and how the content security policy allows it. */
@@ -228,7 +228,7 @@ const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
   ...styles,
 ];
 
-/** What this installation has. */
+/** Features of this installation. */
 type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean; readonly site: Site };
 
 /** The sign beside the name. */

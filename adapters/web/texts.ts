@@ -26,7 +26,7 @@ export const timeOf = (date: Date): Html =>
 export const moneyText = ({ priceCents, currency }: Pick<CreditPack, "priceCents" | "currency">): string =>
   new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
 
-/** What so many credits cost, such as "at most US$0.54"; `undefined` while the operator has set no prices. */
+/** Highest price of these credits, such as "at most US$0.54". `undefined` without the operator's prices. */
 export const atMostText = (amount: number, packs: CreditPacks): string | undefined => {
   const price = priceAtMost(credits(amount), packs);
   return price && `at most ${moneyText(price)}`;

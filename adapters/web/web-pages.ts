@@ -47,14 +47,14 @@ export type WebSettings = {
   /** The folder with the built scripts and styles (static-files.ts). */
   readonly staticFolder: string;
   readonly mcp: McpOffer;
-  /** Whether e-mails can be sent. If so, an account is opened by the link in the e-mail that confirms its address. */
+  /** True if e-mails can be sent. Then the link in a confirmation e-mail opens the account. */
   readonly sendsMail: boolean;
   /** The operator's name and colours. */
   readonly identity?: Identity | undefined;
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
   readonly signUpMode: SignUpMode;
-  /** What the gallery shows. Default: `open`. */
+  /** Panoramas in the gallery. Default: `open`. */
   readonly gallery?: GalleryMode | undefined;
   /** The panoramas from which the landing page takes its picture (hero-picture.ts). */
   readonly heroPanoramas?: readonly Slug[];
@@ -64,11 +64,11 @@ export type WebSettings = {
   readonly legal?: readonly LegalPage[];
   /** Makes the OpenAPI description of the REST interface with these abilities, which `/docs` shows. */
   readonly describe: (abilities: Abilities) => Promise<object>;
-  /** What an account has at the beginning that somebody opens by signing up. */
+  /** Initial credits of an account opened by sign-up. */
   readonly welcomeCredits?: Credits | undefined;
-  /** What the operator must say on receipts. */
+  /** Additional text on receipts. */
   readonly receiptText?: string | undefined;
-  /** How an order is paid, where no payment service is configured. */
+  /** Payment instructions without a payment service. */
   readonly paymentText?: string | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
   readonly suggestions?: Suggestions | undefined;

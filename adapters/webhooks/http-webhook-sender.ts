@@ -14,7 +14,7 @@ import {
 /** From the name lookup to the status of the answer. */
 const TIMEOUT_MILLISECONDS = 10_000;
 
-/** The most bytes of an answer that are read, so that its connection can be reused. A longer answer closes it. */
+/** Maximum bytes of an answer that are read, so that its connection can be reused. A longer answer closes it. */
 const ANSWER_BYTES_MAX = 4 * 1024;
 const ANSWER_MILLISECONDS = 1_000;
 
@@ -22,7 +22,7 @@ const GONE = 410;
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 const CAUSE_CHARACTERS_MAX = 200;
 
-/** How many origins may keep connections open, and for how long after an answer, whatever a receiver asks for. */
+/** Maximum number of origins with open connections, and their maximum idle time, whatever a receiver asks for. */
 const KEPT_ORIGINS_MAX = 16;
 const KEPT_MILLISECONDS = 2_000;
 
@@ -120,7 +120,7 @@ const whyUnanswered = (error: unknown): string => {
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? `no answer: ${code}` : "no answer";
 };
 
-/** Of an internal name and of one that does not exist alike: the account must not learn which names exist here. */
+/** The same message for an internal name and an unknown one: the account must not learn internal names. */
 const NOT_REACHABLE = "the host name is unknown, or not a public address";
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -140,7 +140,7 @@ const REASONS: Readonly<Record<string, string>> = {
 class KeptConnections {
   private readonly until = new Map<string, number>();
 
-  /** Whether the connection of a request that begins now may be used again. */
+  /** True if the connection of a request that begins now may be used again. */
   keep(origin: string, now: number): boolean {
     for (const [other, end] of this.until) if (end <= now) this.until.delete(other);
     if (!this.until.has(origin) && this.until.size >= KEPT_ORIGINS_MAX) return false;

@@ -127,7 +127,7 @@ export const invalidMessage = (field: string, rule: MessageRule, index?: number)
   rule,
 });
 
-/** What is wrong, with the field in front: "image_urls[2]: must be an https URL, …". */
+/** Sentence for a broken rule, with the field in front: "image_urls[2]: must be an https URL, …". */
 export const invalidRequestSentence = (refusal: InvalidRequest): string =>
   `${parameterName(refusal) ?? "request"}: ${rulePredicate(refusal.rule)}`;
 

@@ -4,19 +4,19 @@ import type { Abilities } from "../../domain/tasks/abilities.js";
 import { AHEAD_MAX } from "../../domain/tasks/queue.js";
 import { creditsText } from "./numbers.js";
 
-/** Which budget of the API key is spent, how much is left of it, and when it renews. */
+/** Message for a spent budget of an API key: which one, its remaining credits, and when it renews. */
 export const budgetSentence = ({ window, budget, left, cost, renewsAt }: BudgetSpent): string =>
   `This costs ${cost} credits, but this API key may spend ${budget} credits per ${window} and has ${left} left. ` +
   `The budget of the ${window} renews at ${renewsAt.toISOString().replace(".000", "")}.`;
 
-/** What the owner of a suspended account is told. The operator's reason may end with a full stop. */
+/** Message for the owner of a suspended account. The operator's reason may end with a full stop. */
 export const suspendedSentence = ({ reason }: { readonly reason: string }): string =>
   `This account is suspended: ${reason.replace(/\.$/, "")}. Ask the operator.`;
 
-/** What the owner is told of a panorama that others cannot see. */
+/** Message for the owner of a panorama that others cannot see. */
 export const hiddenSentence = (reason: string): string => `The operator has hidden it from others: ${reason}`;
 
-/** Why a creation is refused after a payment came back; `undefined` if the credits are just too few. */
+/** Refusal of a creation after a payment came back. `undefined` if the credits are just too few. */
 export const returnedPaymentSentence = ({
   balance,
   cost,
@@ -33,7 +33,7 @@ export const returnedPaymentSentence = ({
 
 type Forecast = { readonly queue_position?: number | undefined; readonly estimated_seconds?: number | undefined };
 
-/** How a task in processing goes on, in clauses: "behind 3 tasks in the queue", "about 40 s left". */
+/** Forecast of a task in processing, in clauses: "behind 3 tasks in the queue", "about 40 s left". */
 export const forecastWords = ({
   queue_position: position,
   estimated_seconds: seconds,
@@ -60,12 +60,12 @@ export const imagesRange = ({ imagesMin, imagesMax }: Images): string =>
 export const countedImages = (images: Images, noun = "reference image"): string =>
   `${imagesRange(images)} ${noun}${images.imagesMax === 1 ? "" : "s"}`;
 
-/** How many reference images an installation takes. */
+/** Number of reference images that an installation accepts. */
 export const imagesSentence = (images: Images): string => {
   if (images.imagesMax === 0) return "This installation takes no reference images.";
   return `This installation ${images.imagesMin > 0 ? "needs" : "takes up to"} ${countedImages(images)}.`;
 };
 
-/** How long a prompt may be. */
+/** Number of characters that a prompt may have. */
 export const promptSentence = ({ promptCharactersMax }: Pick<Abilities, "promptCharactersMax">): string =>
   `A prompt has at most ${promptCharactersMax} characters.`;

@@ -21,7 +21,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const hexadecimal = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, "0");
 
-/** How much of the text is kept at least, so that it ends with a word. Not every script has spaces. */
+/** Share of the text that is kept at least, so that it ends with a word. Not every script has spaces. */
 const KEPT = 1 / 2;
 
 /** As `shortened`, but ends behind a whole word if there is one in its second half, and never with a comma or dash. */

@@ -239,7 +239,7 @@ const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
   deleted: isDeleted,
 });
 
-/** What the customer is told about the failure. */
+/** Failure of the task in the customer's words. */
 const toldJson = (task: Task) => {
   const failed = task.state === "failed" ? task : undefined;
   return {
@@ -249,7 +249,7 @@ const toldJson = (task: Task) => {
   };
 };
 
-/** What was measured in the result (domain/images/picture.ts). */
+/** Figures measured in the result (domain/images/picture.ts). */
 const figuresJson = (figures: ResultFigures | undefined) => ({
   seam: figures?.seam ?? null,
   seam_ratio: figures?.seamRatio ?? null,

@@ -35,7 +35,7 @@ const IS_CERTIFICATE_ERROR = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE
 
 type Answer = { readonly status: number; readonly body: string; readonly expiresAt: Date | undefined };
 
-/** Whether the service, or the proxy in front of it, answers at PUBLIC_URL, and its certificate if that is https. */
+/** Checks if the service, or its proxy, answers at PUBLIC_URL, and the certificate if the URL is https. */
 export const checkPublicUrl = async (
   { publicUrl }: Pick<Config, "publicUrl">,
   clock: Clock,

@@ -15,7 +15,7 @@ const CLOCK_MILLISECONDS_DOUBTFUL = 500;
 const CLOCK_MILLISECONDS_MAX = 3_000;
 /** After so long, the alert rules tell, too. */
 const WAIT_MILLISECONDS_LONG = 5 * 60 * 1000;
-/** Of PostgreSQL's connections, for commands and for other instances. */
+/** PostgreSQL connections reserved for commands and other instances. */
 const CONNECTIONS_LEFT_MIN = 5;
 
 type Settings = Pick<Config, "databaseUrl" | "databaseConnections" | "dataDir">;

@@ -8,7 +8,7 @@ import type { RemoteProviderConfig } from "../providers/provider-config.js";
 import { installationUserAgent } from "../user-agent.js";
 import { broken, type Finding, fine, warning } from "./finding.js";
 
-/** What the check of each provider has verified. */
+/** Facts that the check of each provider has verified. */
 const ACCEPTED: Readonly<Record<RemoteProviderConfig["kind"], string>> = {
   skybox: "Skybox AI accepts SKYBOX_API_KEY, and has the style of SKYBOX_STYLE_ID.",
   replicate: "Replicate accepts REPLICATE_API_KEY, and has the model of REPLICATE_MODEL.",

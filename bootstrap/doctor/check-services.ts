@@ -4,7 +4,7 @@ import { broken, type Finding, fine, reasonOf, warning } from "./finding.js";
 const ANSWER_MILLISECONDS = 4_000;
 const STRIPE_URL = "https://api.stripe.com";
 
-/** Whether Stripe accepts the key. Nothing is made there. */
+/** Checks if Stripe accepts the key. Creates nothing there. */
 export const checkStripe = async (
   { stripe }: Pick<Config, "stripe">,
   url = STRIPE_URL,
@@ -31,7 +31,7 @@ export const checkStripe = async (
   }
 };
 
-/** Whether the receiver of traces takes an empty request. */
+/** Checks if the receiver of traces accepts an empty request. */
 export const checkTraces = async ({ otlpEndpoint }: Pick<Config, "otlpEndpoint">): Promise<readonly Finding[]> => {
   if (otlpEndpoint === undefined) return [];
   const name = "traces";

@@ -99,7 +99,7 @@ const fetchAsPage = async (url: string, publicUrl: string): Promise<Served> => {
 const variableOf = ({ storage }: Settings): string =>
   storage.kind === "filesystem" ? "ASSET_URL" : storage.kind === "gcs" ? "GCS_PUBLIC_URL" : "S3_PUBLIC_URL";
 
-/** Whether `panorama serve` itself answers there. It may not be running. */
+/** Checks if `panorama serve` itself answers there. It may not be running. */
 const isOwn = ({ storage, publicUrl }: Settings): boolean =>
   storage.kind === "filesystem" && storage.assetUrl.startsWith(publicUrl);
 

@@ -53,7 +53,7 @@ export const examine = async (
   return (await Promise.all(checks.map((check) => resultOf(check, timeoutMilliseconds)))).flat();
 };
 
-/** What can be checked with a wrong configuration. `problem`: what is wrong with it. */
+/** Checks that work with a wrong configuration. `problem`: the error of the configuration. */
 export const examineWithout = (problem: string, machine: Machine): readonly Finding[] => [
   broken("configuration", "configuration", problem),
   ...checkMachine(machine),

@@ -1,6 +1,6 @@
 import type { CommandError } from "../command-error.js";
 
-/** What `panorama doctor` says about one thing. `message`: one sentence or two, with the value, and with what to do. */
+/** Result of one check of `panorama doctor`. `message`: one or two sentences, with the value and a remedy. */
 export type Finding = { readonly name: string; readonly message: string } & (
   | { readonly status: "ok" | "warning" | "not checked" }
   /** The kind decides the exit status. */

@@ -1,13 +1,13 @@
 import { statfs } from "node:fs/promises";
 
-/** What the checks need to know about this machine. */
+/** Facts of this machine for the checks. */
 export type Machine = {
   readonly platform: NodeJS.Platform;
   /** Without `v`, such as `20.19.0`. */
   readonly nodeVersion: string;
   /** Absent on Linux with another C library, and on other systems. */
   readonly glibcVersion: string | undefined;
-  /** How many files and connections the process may have open; `Infinity` without a limit, absent if it is unknown. */
+  /** Maximum number of open files and connections of the process. `Infinity`: no limit. Absent: unknown. */
   readonly openFilesMax: number | undefined;
   /** The file system of a folder that exists, for a user without special rights. */
   freeSpace(folder: string): Promise<{ readonly freeBytes: number; readonly freeFiles: number }>;

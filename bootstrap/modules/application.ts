@@ -55,7 +55,7 @@ export const application = new ContainerModule(({ bind }) => {
 
 type OutsidePorts = Parameters<typeof createApplication>[0]["ports"];
 
-/** What leaves this process or works on images, with spans if the operator has asked for traces. */
+/** Ports that leave this process or work on images, with spans if the operator has asked for traces. */
 const tracedPorts = <Ports extends Pick<OutsidePorts, "provider" | "storage" | "imaging" | "webhookSender">>(
   { provider, storage, imaging, webhookSender }: Ports,
   tracing: Tracing | "off",

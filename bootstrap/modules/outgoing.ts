@@ -7,7 +7,7 @@ import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 import { installationUserAgent } from "../user-agent.js";
 
-/** What speaks to others: e-mails, the payment service, and webhooks to customers. */
+/** Ports to other services: e-mails, the payment service, and webhooks to customers. */
 export const outgoing = new ContainerModule(({ bind }) => {
   const { config, clock, logger, reporter, stores, ids, secrets } = tokens;
 

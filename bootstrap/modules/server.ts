@@ -7,7 +7,7 @@ import { outgoing } from "./outgoing.js";
 import { storage } from "./storage.js";
 import { web } from "./web.js";
 
-/** What only `serve` needs. Of the providers only the configured kind is loaded. */
+/** Bindings that only `serve` needs. Of the providers only the configured kind is loaded. */
 export const serverModules = async ({ provider }: Config): Promise<readonly ContainerModule[]> => [
   observability,
   outgoing,

@@ -1,7 +1,7 @@
 import type { CheckFailure, OpenProvider } from "../../adapters/provider/remote/remote-options.js";
 import { ConfigurationError } from "../command-error.js";
 
-/** What a failed check of a provider's settings means, in one sentence for the operator. */
+/** One sentence for the operator about a failed check of a provider's settings. */
 export const providerProblem = ({ kind, reason }: CheckFailure): string =>
   kind === "misconfigured"
     ? `Bad configuration: ${reason}.`

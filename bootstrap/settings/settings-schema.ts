@@ -230,7 +230,7 @@ export const settingsSchema = object({
   }),
 }).meta({ examples: [EXAMPLE] });
 
-/** What the file contains. */
+/** Content of the file. */
 export type SettingsFile = z.infer<typeof settingsSchema>;
 
 /** The schema of the file for editors, as JSON Schema. */

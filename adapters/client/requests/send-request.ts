@@ -183,7 +183,7 @@ export const readAtMost = async ({ body }: Response, bytesMax: number): Promise<
 /** A value with the answer in which it came. */
 type WithResponse<T> = {
   readonly data: T;
-  /** Its body is read already. */
+  /** The response. Its body is already read. */
   readonly response: Response;
   /** The `x-request-id` of the answer. */
   readonly requestId: string | undefined;

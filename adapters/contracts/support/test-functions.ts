@@ -13,9 +13,9 @@ export type TestFunctions = {
   readonly afterEach: (run: () => Promise<void>) => void;
 };
 
-/** How a contract suite tries random input, and how long a test of it may take. */
+/** Number of random inputs of a contract suite, and the time limit of its tests. */
 export type SuiteOptions = {
-  /** How many random inputs each property gets. Default: enough to find the usual errors within seconds. */
+  /** Number of random inputs of each property. Default: enough to find the usual errors within seconds. */
   readonly runs?: number | undefined;
   /** The number in the message of a failure: the same inputs again. Default: others in each run. */
   readonly seed?: number | undefined;
@@ -28,6 +28,6 @@ export type SuiteOptions = {
   readonly timeout?: number | undefined;
 };
 
-/** The same functions, with the time limit of the suite for each test. */
+/** The test functions with the time limit of the suite. */
 export const timed = <Test extends Pick<TestFunctions, "it">>(test: Test, { timeout }: SuiteOptions): Test =>
   timeout === undefined ? test : { ...test, it: (name, run) => test.it(name, run, timeout) };

@@ -24,7 +24,7 @@ import { expect } from "../support/expect.js";
 import type { SuiteOptions, TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** How the budget of a key limits what is opened: `open` with `spender`. */
+/** Limits of opening by the budget of a key: `open` with `spender`. */
 export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { openAccount, owner } = on;
   const budgets: Budgets = { creditsPerDay: credits(20), creditsPerMonth: credits(30) };

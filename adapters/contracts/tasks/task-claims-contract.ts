@@ -8,7 +8,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** Who may do the work on a due task: `claim`, `lease`, `postpone`; which tasks need none: `ended`. */
+/** Leases of due tasks: `claim`, `lease`, `postpone`; tasks without work: `ended`. */
 export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, submitting, submitted, succeeded, failed, standing } = on;
   let tasks: TaskStore & TaskAccess & TaskWork;

@@ -9,7 +9,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What a deletion by the owner does, and the background work that it leaves: `delete`, `isDeleted`. */
+/** Deletion by the owner, and the background work after it: `delete`, `isDeleted`. */
 export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, stranger, submitted, succeeded, kept } = on;
   let tasks: TaskStore & TaskAccess & TaskWork & TaskLists;

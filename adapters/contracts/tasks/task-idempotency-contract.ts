@@ -9,7 +9,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What the idempotency key of a creation does: `open` with `idempotent`, `forgetIdempotencyKeys`. */
+/** Effects of the idempotency key of a creation: `open` with `idempotent`, `forgetIdempotencyKeys`. */
 export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { openAccount, owner, stranger, open, failed, standing, keyed } = on;
   let tasks: TaskStore & TaskAccess & TaskWork;

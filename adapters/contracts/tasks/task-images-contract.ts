@@ -9,7 +9,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** Which stored images are to be made again: `listFailedImages`. */
+/** Stored images to create again: `listFailedImages`. */
 export const describeImages = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, succeeded } = on;
   let tasks: TaskStore & TaskAccess & TaskLists;

@@ -25,7 +25,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** How a task changes its state, with its credits and its slot: `move`. */
+/** Changes of a task's state, with its credits and its slot: `move`. */
 export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, submitting, submitted, generated, succeeded, failed, standing, entries } = on;
   let tasks: TaskStore;

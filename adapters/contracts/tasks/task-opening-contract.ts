@@ -7,7 +7,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import type { TaskSetup } from "./task-setup.js";
 
-/** How a creation opens a task: `open`. */
+/** Opening of a task by a creation: `open`. */
 export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { openAccount, owner, stranger, open, submitting, standing, keyed } = on;
   let tasks: TaskStore & TaskLists;

@@ -7,7 +7,7 @@ import { expect } from "../support/expect.js";
 import type { SuiteOptions, TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What is read of one task: `find`, `findBySlug`. */
+/** Reads of one task: `find`, `findBySlug`. */
 export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { owner, stranger, open, submitting, failed, keyed } = on;
   let tasks: TaskStore;

@@ -5,7 +5,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What tasks without a picture leave behind: their texts, until `eraseTexts`, and the failures of the account. */
+/** Data of tasks without a picture: their texts, until `eraseTexts`, and the failures of the account. */
 export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
   const { owner, stranger, openAccount, open, kept } = on;
   const metadata = { order: "A-17", "it's": "50 %" };

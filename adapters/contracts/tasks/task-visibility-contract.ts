@@ -8,7 +8,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What others see: `setVisibility`, `listPublic`. */
+/** Public view of tasks: `setVisibility`, `listPublic`. */
 export const describeVisibility = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, generated, succeeded, kept } = on;
   let tasks: TaskStore & TaskAccess & TaskLists;

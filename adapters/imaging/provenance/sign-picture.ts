@@ -12,7 +12,7 @@ import { certificatesIn, type SigningPair } from "./signing-pair.js";
  */
 export type SignPicture = (picture: Uint8Array, origin: Origin) => Promise<Uint8Array>;
 
-/** How a picture was made, and from which file. */
+/** Origin of a picture, and its source file. */
 export type Origin = { readonly sourceType: DigitalSourceType; readonly madeFrom?: Uint8Array | undefined };
 
 /** IPTC digital source types; the marks in XMP have the same. */

@@ -74,7 +74,7 @@ const makeKeys = async () =>
 export const certificatesIn = (pem: string): readonly string[] =>
   pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 
-/** Why pictures cannot be signed with it at `now`: a clause. `undefined` if they can. */
+/** Reason why the pair cannot sign pictures at `now`: a clause. `undefined` if it can. */
 export const signingPairProblem = ({ certificate, key }: SigningPair, now: Date): string | undefined => {
   const [leaf] = certificatesIn(certificate);
   if (leaf === undefined) return "the certificate is no PEM text";

@@ -210,7 +210,7 @@ ${activitySection(overview, tasks, query)}
   return layout.reply(status, page);
 };
 
-/** What a panorama costs in money, where the operator has set prices: in the pack with the dearest credits. */
+/** Highest price of a panorama in money, from the pack with the dearest credits. Only with the operator's prices. */
 const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
   priceAtMost(prices[RESOLUTION_NAMES[0]], packs) &&
   html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join("; ")}.</p>`;
@@ -245,7 +245,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
   query.has("ledger") && `?${new URLSearchParams({ ledger: query.get("ledger") ?? "" })}`
 }" download>Download as CSV</a></p></section>`;
 
-/** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
+/** Subject of a ledger entry, such as "4k panorama", with a link to it unless it is deleted. */
 const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
   switch (entry.kind) {
     case "adjustment":

@@ -43,7 +43,7 @@ export const newPasswordField = (
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
 <p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>`;
 
-/** How a form without a session answers a refusal: the status, and the sentence above the form. */
+/** Answer to a refused form without a session: the status, and the sentence above the form. */
 export type AttemptRefusal = {
   readonly status: number;
   readonly error: string;
@@ -52,7 +52,7 @@ export type AttemptRefusal = {
 
 const BUSY_SECONDS = 5;
 
-/** Why nobody can sign up on the page. */
+/** Reason why nobody can sign up on the page. */
 export const NO_SIGN_UP: Readonly<Record<Exclude<SignUpMode, "open">, string>> = {
   invited: "Accounts of this service are opened by invitation. Ask the operator for a link.",
   closed: "This service opens no new accounts at the moment.",

@@ -80,7 +80,7 @@ export const keyPages = (parts: Parts): readonly Page[] => {
   ];
 };
 
-/** What a form without these fields sends is not limited: they were added later. */
+/** Parses the limits of a key. Missing fields mean no limit: they were added later. */
 const keyLimitsOf = (form: URLSearchParams, now: Date) =>
   parseKeyLimits(
     {
@@ -126,7 +126,7 @@ type Shown = {
   readonly error?: string;
   /** Shown only once, on the page after the creation. */
   readonly newKey?: NewKey | undefined;
-  /** What was typed into a refused form. */
+  /** Fields of a refused form. */
   readonly form?: URLSearchParams | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 };

@@ -170,6 +170,6 @@ ${
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-/** The same text whether the address was new or not, so that it does not reveal who has an account. */
+/** Same text for new and known addresses, so that it does not reveal who has an account. */
 const LINK_SENT = `Look into your mailbox: an e-mail with a link is on its way. Follow the link within
 ${PASSWORD_LINK_SECONDS / 60} minutes.`;

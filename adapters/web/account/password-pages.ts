@@ -80,7 +80,7 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
-/** The same text whether the address has an account or not, so that it does not reveal who has one. */
+/** Same text with and without an account, so that it does not reveal who has one. */
 const SENT = `If this address has an account, an e-mail with a link is on its way. The link works for ${MINUTES} minutes.
 An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes; links of earlier ones still work.`;
 
@@ -140,7 +140,7 @@ ${newPasswordField()}
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-/** What to do depends on what the link was for, which is no longer known. */
+/** Page for an expired link. The remedy depends on the kind of the link, which is no longer known. */
 const expiredPage = ({ layout, signUpMode }: Parts): PageReply => {
   const main = html`<div class="narrow"><h1>This link has expired</h1>
 <p class="lead">A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>

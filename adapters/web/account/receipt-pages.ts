@@ -14,9 +14,9 @@ type Parts = {
   readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
-  /** What the operator must say on receipts. */
+  /** Additional text on receipts. */
   readonly receiptText?: string | undefined;
-  /** How an order is paid, where no payment service is configured. */
+  /** Payment instructions without a payment service. */
   readonly paymentText?: string | undefined;
   /** The operator's page with contacts, if there is one. */
   readonly contact: string | undefined;
@@ -77,7 +77,7 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
   });
 };
 
-/** Of an order that is paid to the operator. It can be canceled: no payment of it is under way that we would miss. */
+/** Payment instructions of an order. It can be canceled, because no online payment of it can be in progress. */
 const howToPay = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
 <section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
 <p class="legal">${paymentText ?? "You pay the operator of this service directly."}</p>

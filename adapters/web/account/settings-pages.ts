@@ -150,7 +150,7 @@ const refusalOf = (refused: Refusal): AttemptRefusal => {
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
-/** The same text whether the address has an account or not, so that it does not reveal who has one. */
+/** Same text with and without an account, so that it does not reveal who has one. */
 const LINK_SENT = `If the address can be used, an e-mail with a link is on its way to it. Your address changes when you follow the link, within ${MINUTES} minutes. An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes.`;
 const HANDED_OVER = `If the address can be used, the operator of this service now has a link for you. Your address changes when you follow it, within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for the link.`;
 
@@ -170,9 +170,9 @@ const noticeOf = (done: string, sendsMail: boolean): string | undefined => {
 type Shown = {
   readonly done?: string;
   readonly refusal?: AttemptRefusal;
-  /** What was typed into a refused form. */
+  /** Fields of a refused form. */
   readonly form?: URLSearchParams;
-  /** Whether the form that deletes the account was sent. */
+  /** True if the form that deletes the account was sent. */
   readonly isDeleting?: boolean;
 };
 
@@ -250,7 +250,7 @@ const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
   return layout.reply(410, { title, main: gate(title, PATH, content), visitor, frame: "gate" });
 };
 
-/** Who gets here reads the e-mail of the address, so it may be told that the address has an account. */
+/** Page for an address that has an account. Its visitor reads the e-mails of the address, so it may say so. */
 const takenPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
   const sentence = "The address belongs to another account by now. Yours keeps its address.";
   return layout.message(409, { title: "Address in use", sentence }, visitor);

@@ -122,10 +122,10 @@ const testOf = (note: string): ShownTest | undefined => {
 
 type Shown = {
   readonly error?: string;
-  /** Of an endpoint, just now. */
+  /** Test of an endpoint in this request. */
   readonly test?: ShownTest | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What was typed into a refused form. */
+  /** Fields of a refused form. */
   readonly form?: URLSearchParams;
   /** Names the page of the deliveries. */
   readonly query?: URLSearchParams;
@@ -171,7 +171,7 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
   );
 };
 
-/** What came of the test event, and what to do if it has not arrived. */
+/** Result of the test event, with a remedy if it has not arrived. */
 const outcome = ({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html => {
   const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? "the endpoint";
   const time = milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;

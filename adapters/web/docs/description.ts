@@ -1,4 +1,4 @@
-/** What the page shows of an OpenAPI 3.1 description. */
+/** Members of an OpenAPI 3.1 description that the page shows. */
 export type Description = {
   readonly info: { readonly version: string };
   readonly servers: readonly [{ readonly url: string }];

@@ -7,7 +7,7 @@ export const LANGUAGES = { bash: "curl", javascript: "JavaScript", python: "Pyth
 
 export type LanguageName = keyof typeof LANGUAGES;
 
-/** The same call in several languages. */
+/** One call in several languages. */
 export type Example = Readonly<Partial<Record<LanguageName, string>>>;
 
 const isLanguage = (name: string | undefined): name is LanguageName =>

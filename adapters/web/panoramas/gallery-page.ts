@@ -19,10 +19,10 @@ const PANORAMAS_PER_PAGE = 24;
 const DESCRIPTION =
   "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
 
-/** What the reader wants to see. `search` is empty if it has no words. */
+/** Search and order of the gallery. `search` is empty if it has no words. */
 type View = { readonly search: string; readonly sort: "newest" | "oldest" };
 
-/** What is on the page before, and on the page after. */
+/** Links to the page before, and to the page after. */
 const AGES = { newest: ["newer", "older"], oldest: ["older", "newer"] } as const;
 
 /**

@@ -78,7 +78,7 @@ export const viewVersion = (task: SucceededTask): string => {
   return view === undefined ? "" : `?v=${startViewText(view)}`;
 };
 
-/** How wide a tile is (client/gallery.css), in columns of at least 21rem. */
+/** Width of a tile (client/gallery.css), in columns of at least 21rem. */
 const TILE_SIZES = "(max-width: 42rem) 100vw, (max-width: 63rem) 50vw, (max-width: 84rem) 34vw, 25vw";
 
 /** A panorama in the gallery, its title over the picture. The whole tile is one link. */
@@ -90,7 +90,7 @@ ${hasPermanentImage(task) && tileImage(task)}
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
 };
 
-/** What the viewer shows first. `alt` is empty because the title of the tile describes it. */
+/** Image of the first view of the viewer. `alt` is empty because the title of the tile describes it. */
 const tileImage = (task: ViewableTask): Html => {
   const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
   const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);

@@ -44,7 +44,7 @@ export const SOCIAL_IMAGE_SIZE: PixelSize = { widthPixels: 1200, heightPixels: 6
 export const socialImageUrl = (publicUrl: string, task: SucceededTask): string =>
   `${publicUrl}/p/${task.slug}/social.jpg${viewVersion(task)}`;
 
-/** That picture, and smaller ones in the same proportion for pages that ask for less, the largest first. */
+/** Sizes of the picture, largest first. Smaller ones are for pages that ask for less. */
 const SOCIAL_IMAGES = [1200, 600, 400, 200, 80].map((widthPixels) => ({
   file: widthPixels === SOCIAL_IMAGE_SIZE.widthPixels ? "social.jpg" : `social-${widthPixels}.jpg`,
   size: { widthPixels, heightPixels: (widthPixels * SOCIAL_IMAGE_SIZE.heightPixels) / SOCIAL_IMAGE_SIZE.widthPixels },

@@ -1,12 +1,12 @@
-/** What the pages say of prompts. Every suggested prompt must give a good picture with the model behind it. */
+/** Suggested prompts and hints. Every suggested prompt must give a good picture with the model behind it. */
 export type Suggestions = {
   /** Links below the prompt of the landing page, and what its "Surprise me" chooses from. */
   readonly examples: readonly string[];
   readonly surprises: readonly [string, ...string[]];
-  /** What the model makes, where it does not make everything. */
+  /** Subjects that the model supports. Absent if it supports all. */
   readonly offer?: {
     readonly sentence: string;
-    /** Whether it knows what the prompt is about. Otherwise its picture has nothing to do with it. */
+    /** True if the model knows the subject of the prompt. Otherwise the picture has nothing to do with the prompt. */
     readonly knows: (prompt: string) => boolean;
   };
 };

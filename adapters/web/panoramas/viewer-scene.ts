@@ -24,11 +24,11 @@ type Options = {
   readonly isEmbedded: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
-  /** Whether there is a gallery, which shows what is public. */
+  /** True if this installation has a public gallery. */
   readonly hasGallery: boolean;
   /** The operator's address for reports, if there is one. */
   readonly reportTo: string | undefined;
-  /** Where a link to a page of members leads. */
+  /** Path behind a link to a page of members. */
   readonly enter: (path: string) => string;
 };
 

@@ -7,7 +7,7 @@ import { copyPath, type Images, titleOf } from "../panoramas/panorama-card.js";
 import type { PicturesOnDemand } from "../panoramas/share-pages.js";
 import type { StaticFiles } from "../static-files.js";
 
-/** How much the picture is darkened behind text, so that the text is readable (client/styles/landing.css). */
+/** Darkening of the picture behind text, so that the text is readable (client/styles/landing.css). */
 type Scrim = "dim" | "light" | "bright";
 
 /** The panorama at the top of the landing page. */

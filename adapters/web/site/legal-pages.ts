@@ -16,7 +16,7 @@ const PAGES = [
   { file: "contact.md", path: "/contact", title: "Contact" },
 ];
 
-/** What is known of this installation, by the name that the files have in double braces. Plain text. */
+/** Facts of this installation, by their names in double braces in the files. Plain text. */
 export type LegalFacts = Readonly<Record<string, string>>;
 
 const FACT = /\{\{(\w+)\}\}/g;
@@ -60,7 +60,7 @@ export const legalPages = (pages: readonly LegalPage[], guard: SessionGuard, lay
     },
   }));
 
-/** What a link may lead to. Everything else, such as `javascript:`, is shown as text. */
+/** Allowed targets of links. Others, such as `javascript:`, are shown as text. */
 const LINK = /^(https?:\/\/|mailto:|tel:|\/(?!\/)|#)/i;
 
 /** Markdown as safe HTML. HTML in it is shown as text, and so are pictures: other origins would have to serve them. */

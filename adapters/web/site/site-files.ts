@@ -14,7 +14,7 @@ Disallow: /signup
 Disallow: /password/
 `;
 
-/** What browsers and search engines ask for by a fixed path. */
+/** Files that browsers and search engines request at fixed paths. */
 export const siteFiles = (files: StaticFiles, site: Site): readonly Page[] => [
   {
     method: "GET",
@@ -55,7 +55,7 @@ export const siteFiles = (files: StaticFiles, site: Site): readonly Page[] => [
 /** The colour behind the page while it loads: `--ground` of client/styles/colours.css. */
 const GROUND = "#fbfaf9";
 
-/** How browsers install the site: https://www.w3.org/TR/appmanifest/. */
+/** Web manifest, with which browsers install the site: https://www.w3.org/TR/appmanifest/. */
 const manifestOf = ({ name, icons, accent }: Site): object => ({
   id: "/",
   name,

@@ -25,7 +25,7 @@ export type Command = {
   readonly words: string;
   /** Description for the help: sentences. */
   readonly about: string;
-  /** Its options and arguments, as the help shows them. */
+  /** Options and arguments, as the help shows them. */
   readonly usage: string;
   readonly options: Readonly<Record<string, Option>>;
   /** The name in `Values` of the positional argument, if the command takes one. */
@@ -35,7 +35,7 @@ export type Command = {
   readonly example: string;
   /** A REST client. It may run on another machine than the service, and the files that it writes are the user's. */
   readonly isClient?: true;
-  /** It changes something: it is written to the log of operators. */
+  /** True if the command changes something: it is recorded in the operator log. */
   readonly isRecorded?: true;
   /** Creates the SQLite file if it is missing, and migrates it. Other commands refuse: DATA_DIR may be mistyped. */
   readonly createsDatabase?: true;
