@@ -113,6 +113,13 @@ describe("the operator's commands while the service runs", () => {
     const { account, client } = await customer("dot@example.com");
     const { id: failedImage } = await client.create({ prompt: "a foggy ocean test:storage-fail", resolution: "1k" });
     await client.untilKept(failedImage);
+    expect(await run("task", "show", "--task", failedImage)).toMatchObject({
+      made_by: "local",
+      seam: expect.any(Number),
+      seam_ratio: expect.any(Number),
+      zenith_deviation: expect.any(Number),
+      nadir_deviation: expect.any(Number),
+    });
     const { id: slow } = await client.create({ prompt: "a foggy ocean test:slow", resolution: "1k" });
     const listed = await run("task", "list", "--account", account);
     expect(listed).toMatchObject({
@@ -123,14 +130,6 @@ describe("the operator's commands while the service runs", () => {
       next: null,
     });
     expect(JSON.stringify(listed)).not.toContain("foggy");
-    expect(await run("task", "show", "--task", failedImage)).toMatchObject({
-      made_by: "local",
-      seam: expect.any(Number),
-      seam_ratio: expect.any(Number),
-      zenith_deviation: expect.any(Number),
-      nadir_deviation: expect.any(Number),
-    });
-
     for (const _ of [1, 2]) {
       expect(await run("task", "cancel", "--task", slow)).toEqual({ task_id: slow, status: "canceled" });
     }
