@@ -1,5 +1,9 @@
+import type { Credits } from "../domain/credits/credits.js";
+import type { AccountId, TaskId } from "../domain/ids.js";
 import type { Task } from "../domain/tasks/task.js";
-import { changePassword, deleteAccount, setLowBalance } from "./accounts/account-settings.js";
+import type { Visibility } from "../domain/tasks/visibility.js";
+import type { EndpointId } from "../domain/webhooks/webhook-endpoint.js";
+import { changePassword, deleteAccount } from "./accounts/account-settings.js";
 import { admitApiRequest } from "./accounts/admit-api-request.js";
 import { createApiKey, listApiKeys, readKeySpending, revokeAnyApiKey, revokeApiKey } from "./accounts/api-keys.js";
 import { checkEmailLink, confirmEmail, sendEmailLink } from "./accounts/email-address.js";
@@ -14,10 +18,11 @@ import { type ApplicationSettings, type CompleteSettings, completeSettings } fro
 import { backgroundWork, type WorkName, wakeAfter } from "./background/background-work.js";
 import { receiveProviderWebhook } from "./background/receive-provider-webhook.js";
 import { clockSchedule } from "./background/work-runs.js";
-import { listEntries, readBalance, readCreditTotals, verifyLedger } from "./credits/ledger.js";
+import { verifyLedger } from "./credits/ledger.js";
 import { buyCredits, cancelOrder, createOrder, payOrder, readOrder } from "./credits/orders.js";
 import { receivePaymentWebhook, reconcilePayments } from "./credits/payment-reports.js";
 import { streamEvents } from "./events/stream-events.js";
+import { listEntries } from "./list-entries.js";
 import { closeAccount } from "./operators/close-account.js";
 import { adjustCredits, refundOrder } from "./operators/credits.js";
 import { explainTask } from "./operators/explain-task.js";
@@ -26,7 +31,7 @@ import { invite, makePasswordLink } from "./operators/invite.js";
 import { changeKeyLimits, findKeyBySecret, revokeKeys } from "./operators/keys.js";
 import { recordAction } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
-import { changeVisibility, deletePanorama, retryFailedImages, retryImage } from "./panoramas/change-panorama.js";
+import { deletePanorama, retryFailedImages, retryImage } from "./panoramas/change-panorama.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { forecastTask, type GenerationTime, generationTime } from "./panoramas/forecast-task.js";
 import { listPublicPanoramas, listTasks, searchOwnTasks, searchPublicPanoramas } from "./panoramas/list-panoramas.js";
@@ -48,7 +53,6 @@ import { listDeliveries, resendDelivery } from "./webhooks/deliveries.js";
 import {
   createEndpoint,
   deleteEndpoint,
-  enableEndpoint,
   ensureDefaultEndpoint,
   listEndpoints,
   rotateEndpointSecret,
@@ -86,7 +90,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     signUp: signUp(ports, settings),
     read: readAccount(ports),
     readKeySpending: readKeySpending(ports),
-    setLowBalance: setLowBalance(ports),
+    setLowBalance: (id: AccountId, threshold: Credits | undefined) => ports.accounts.setLowBalance(id, threshold),
     logOut: logOut(ports),
     findSession: findSession(ports),
     checkPasswordLink: checkPasswordLink(ports, settings),
@@ -103,8 +107,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     cancelOrder: cancelOrder(ports),
     payOrder: payOrder(ports),
     readOrder: readOrder(ports),
-    readBalance: readBalance(ports),
-    readTotals: readCreditTotals(ports),
+    readBalance: (owner: AccountId) => ports.ledger.balance(owner),
+    readTotals: (owner: AccountId) => ports.ledger.totals(owner),
     listEntries: listEntries(ports),
     verifyLedger: verifyLedger(ports),
   },
@@ -117,7 +121,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     listPublic: listPublicPanoramas(ports, settings),
     searchPublic: searchPublicPanoramas(ports, settings),
     isHiddenImage: (image: ImageAddress) => ports.tasks.isHiddenImage(image),
-    changeVisibility: changeVisibility(ports),
+    changeVisibility: (id: TaskId, owner: AccountId, visibility: Visibility) =>
+      ports.tasks.setVisibility(id, owner, visibility),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
@@ -127,7 +132,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     listEndpoints: listEndpoints(ports),
     deleteEndpoint: deleteEndpoint(ports),
     rotateEndpointSecret: rotateEndpointSecret(ports),
-    enableEndpoint: enableEndpoint(ports),
+    enableEndpoint: (id: EndpointId, account: AccountId) => ports.endpoints.enable(id, account),
     listDeliveries: listDeliveries(ports),
     resendDelivery: resendDelivery(ports),
   },

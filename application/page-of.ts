@@ -1,6 +1,4 @@
-import type { EntryPlace } from "../domain/credits/ledger-page.js";
-import type { AccountId, TaskId } from "../domain/ids.js";
-import type { LedgerLine, LedgerStore } from "./ports/stores/ledger-store.js";
+import type { TaskId } from "../domain/ids.js";
 
 /** Cursors of the pages before and after a page of tasks, which are ordered by their ids. */
 export type NeighbourCursors = {
@@ -42,28 +40,4 @@ export const directionOf = (
 ): readonly ["newest" | "oldest", TaskId | undefined] => {
   if (after !== undefined) return ["oldest", after];
   return before === undefined ? [sort, undefined] : ["newest", before];
-};
-
-/** An entry with the balance after it, in credits. `apiKeyId`: the key that created its task. */
-export type EntryLine = Pick<LedgerLine, "entry" | "apiKeyId"> & { readonly balanceAfter: number };
-
-/** `next`: cursor of the next page; `undefined` on the last one. */
-export type EntryPage = { readonly entries: readonly EntryLine[]; readonly next: EntryPlace | undefined };
-
-/** Reads entries of the account, newest first. Computes each balance from the next newer entry. */
-export const readEntryPage = async (
-  ledger: Pick<LedgerStore, "list">,
-  owner: AccountId,
-  limit: number,
-  before: EntryPlace | undefined,
-): Promise<EntryPage> => {
-  const found = await ledger.list(owner, limit + 1, before?.entry);
-  let balance = before?.balance ?? found[0]?.balance ?? 0;
-  const lines = found.map(({ cursor, entry, apiKeyId }) => {
-    const balanceAfter = balance;
-    balance -= entry.credits;
-    return { line: { entry, apiKeyId, balanceAfter }, older: { entry: cursor, balance } };
-  });
-  const { items, last } = pageOf(lines, limit);
-  return { entries: items.map(({ line }) => line), next: last?.older };
 };

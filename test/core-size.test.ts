@@ -58,7 +58,7 @@ const modulesIn = async (folder: string): Promise<readonly string[]> =>
 
 describe("the core, bundled for a program that imports one function", () => {
   it.each([
-    ["hold", "domain/credits/reservation.ts"],
+    ["holdCredits", "domain/credits/reservation.ts"],
     ["openTask", "domain/tasks/open-task.ts"],
     ["admitRequest", "domain/credits/rate-limit.ts"],
     ["audit", "domain/credits/ledger-audit.ts"],

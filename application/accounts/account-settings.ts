@@ -2,7 +2,6 @@ import { err, ok, type Result } from "neverthrow";
 import type { Account } from "../../domain/accounts/account.js";
 import { parsePassword } from "../../domain/accounts/password.js";
 import type { SessionToken } from "../../domain/accounts/session.js";
-import type { Credits } from "../../domain/credits/credits.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
@@ -50,12 +49,6 @@ export const changePassword =
     const session = await newSession(ports, account.id, hash.value);
     return session === undefined ? err(WRONG_LOGIN) : ok(session);
   };
-
-/** Sets the low-balance threshold (domain/credits/standing.ts); `undefined`: the owner gets no notice. */
-export const setLowBalance =
-  ({ accounts }: { readonly accounts: Pick<AccountStore, "setLowBalance"> }) =>
-  (id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> =>
-    accounts.setLowBalance(id, threshold);
 
 type DeleteAccountPorts = CredentialsPorts & {
   /** `closeAccount` of operators/close-account.ts. */

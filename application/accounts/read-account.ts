@@ -2,7 +2,8 @@ import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import type { EntryPlace } from "../../domain/credits/ledger-page.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
-import { type EntryLine, pageOf, readEntryPage } from "../page-of.js";
+import { type EntryLine, listEntries } from "../list-entries.js";
+import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
@@ -50,7 +51,7 @@ export const readAccount =
       keys.listLive(id),
       keys.spending(id, clock.now()),
       orders.list(id, ACCOUNT_PAGE_SIZE + 1, ordersBefore),
-      readEntryPage(ledger, id, ACCOUNT_PAGE_SIZE, ledgerBefore),
+      listEntries({ ledger })(id, ACCOUNT_PAGE_SIZE, ledgerBefore),
     ]);
     const orderPage = pageOf(foundOrders, ACCOUNT_PAGE_SIZE);
     return {

@@ -1,30 +1,6 @@
-import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import { type LedgerAudit, startAudit } from "../../domain/credits/ledger-audit.js";
-import type { EntryPlace } from "../../domain/credits/ledger-page.js";
 import type { AccountId } from "../../domain/ids.js";
-import { type EntryPage, readEntryPage } from "../page-of.js";
 import type { LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
-
-/** The account's remaining credits, without reserved ones. */
-export const readBalance =
-  ({ ledger }: { readonly ledger: Pick<LedgerStore, "balance"> }) =>
-  (owner: AccountId): Promise<Credits> =>
-    ledger.balance(owner);
-
-/** `GET /credits`: the account's remaining, reserved and spent credits. */
-export const readCreditTotals =
-  ({ ledger }: { readonly ledger: Pick<LedgerStore, "totals"> }) =>
-  (owner: AccountId): Promise<CreditTotals> =>
-    ledger.totals(owner);
-
-/**
- * `GET /credits/entries`: entries of the account's ledger, newest first, each with the balance after it. The newest
- * `balanceAfter` is the account's balance. Entries and their balances never change.
- */
-export const listEntries =
-  ({ ledger }: { readonly ledger: Pick<LedgerStore, "list"> }) =>
-  (owner: AccountId, limit: number, before?: EntryPlace): Promise<EntryPage> =>
-    readEntryPage(ledger, owner, limit, before);
 
 /**
  * `accounts`: number of checked accounts. `findings`: one sentence per error, with the account. For an account with

@@ -3,23 +3,13 @@ import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type IllegalTransition, objectsOf, retry } from "../../domain/images/storage-status.js";
 import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress, withImage } from "../../domain/tasks/task.js";
-import type { Visibility } from "../../domain/tasks/visibility.js";
 import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
-import type { IsHidden, TaskAccess } from "../ports/stores/tasks/task-access.js";
+import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
 import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
-
-/**
- * Makes the owner's panorama public or private. Known URLs of the image stay readable: objects never change, and caches
- * keep them.
- */
-export const changeVisibility =
-  ({ tasks }: { readonly tasks: Pick<TaskAccess, "setVisibility"> }) =>
-  (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsHidden>> =>
-    tasks.setVisibility(id, owner, visibility);
 
 type DeletePanoramaPorts = {
   readonly tasks: Pick<TaskStore, "find"> & Pick<TaskAccess, "delete" | "isDeleted">;

@@ -96,12 +96,6 @@ export const rotateEndpointSecret =
     return endpoints.rotateSecret(id, account, ids.endpointSecret(), previousUntil);
   };
 
-/** Switches an endpoint on again. It gets later events only; earlier ones can be resent one by one. */
-export const enableEndpoint =
-  ({ endpoints }: { readonly endpoints: Pick<EndpointStore, "enable"> }) =>
-  (id: EndpointId, account: AccountId): Promise<Result<void, NotFound>> =>
-    endpoints.enable(id, account);
-
 type DeleteEndpointPorts = { readonly endpoints: Pick<EndpointStore, "delete">; readonly clock: Pick<Clock, "now"> };
 
 /** Deletes an endpoint of the account; nothing more is sent to it. The default endpoint cannot be deleted. */

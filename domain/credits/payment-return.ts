@@ -32,7 +32,7 @@ type PaymentDispute = {
   readonly state: DisputeState;
   /** Time of this state. */
   readonly stateAt: Date;
-  /** Money withdrawn by the dispute; absent if no report has told it. */
+  /** Money withdrawn by the dispute; absent if it was not reported. */
   readonly withdrawn?: Withdrawn | undefined;
 };
 

@@ -18,7 +18,7 @@ import {
 import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
-import { type EntryLine, readEntryPage } from "../../application/page-of.js";
+import { type EntryLine, listEntries } from "../../application/list-entries.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { PaidTask } from "../../domain/credits/ledger-audit.js";
@@ -157,7 +157,7 @@ export const describeLedgerStore = (
       const seen: EntryLine[] = [];
       const readPages = async () => {
         for (let place: EntryPlace | undefined, pages = 0; pages < 4; pages += 1) {
-          const { entries, next } = await readEntryPage(ledger, owner, 3, place);
+          const { entries, next } = await listEntries({ ledger })(owner, 3, place);
           seen.push(...entries);
           place = next;
           if (next === undefined) break;

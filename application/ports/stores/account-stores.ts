@@ -41,6 +41,7 @@ export interface AccountStore {
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean>;
   /** The low-balance threshold (domain/credits/standing.ts); `undefined`: none. Throws for an unknown id. */
   lowBalance(id: AccountId): Promise<Credits | undefined>;
+  /** Sets the low-balance threshold; `undefined`: the owner gets no notice. */
   setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>>;
 }
 

@@ -45,7 +45,7 @@ export type TaskRecord = TaskOfAccount & {
   readonly submissions: number;
   /** Number of failed attempts to store the image, until it is stored. */
   readonly imageAttempts: number;
-  /** When the next background work is due. */
+  /** Due time of the next background work. */
   readonly dueAt: Date | undefined;
   readonly deleted: { readonly at: Date; readonly by: DeletedBy | undefined } | undefined;
   readonly hidden: Hiding | undefined;
@@ -61,7 +61,7 @@ export type OperatorFilter = {
   readonly until?: Date | undefined;
 };
 
-/** What is left to do when an account is closed. Throws if the store is unreachable. */
+/** The steps after the closing of an account. Throws if the store is unreachable. */
 export interface AccountErasure {
   /**
    * Deletes up to `limit` tasks of a closed account, oldest first, starting after `after`, as `TaskStore.delete` does.

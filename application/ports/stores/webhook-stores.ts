@@ -57,7 +57,7 @@ export interface EndpointStore {
     secret: EndpointSecret,
     previousUntil: Date,
   ): Promise<Result<Endpoint, NotFound>>;
-  /** Switches an endpoint on again. Does nothing if it is on. */
+  /** Switches an endpoint on again, for later events only. Does nothing if it is on. */
   enable(id: EndpointId, account: AccountId): Promise<Result<void, NotFound>>;
   /** Deletes an endpoint with a URL, and gives up its pending deliveries. */
   delete(id: EndpointId, account: AccountId, now: Date): Promise<Result<void, NotFound>>;

@@ -1,12 +1,10 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/support/builders.js";
-import { setLowBalance } from "../../../application/accounts/account-settings.js";
 import { admitApiRequest, countRequest } from "../../../application/accounts/admit-api-request.js";
 import { createApiKey, listApiKeys, revokeAnyApiKey, revokeApiKey } from "../../../application/accounts/api-keys.js";
 import { hasAccounts, openAccount } from "../../../application/accounts/open-account.js";
 import { readAccount } from "../../../application/accounts/read-account.js";
-import { readBalance } from "../../../application/credits/ledger.js";
 import type { AccountStore } from "../../../application/ports/stores/account-stores.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -31,12 +29,12 @@ describe("openAccount", () => {
     const { account, secret } = await open();
     expect(account).toMatchObject({ email, createdAt: world.clock.now() });
     expect(secret).toBeUndefined();
-    expect(await readBalance(world)(account.id)).toBe(0);
+    expect(await world.ledger.balance(account.id)).toBe(0);
   });
 
   it("opens an account with a paid order, which entitles it to a key", async () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
-    expect(await readBalance(world)(account.id)).toBe(50);
+    expect(await world.ledger.balance(account.id)).toBe(50);
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
     expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
     expect(await world.keys.list(account.id)).toMatchObject([{ accountId: account.id, name: "first" }]);
@@ -158,7 +156,7 @@ describe("readAccount", () => {
     await revokeAnyApiKey(world)(revoked.id);
     const apiKey = { id: key.id, budgets: undefined };
     await world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
-    expect((await setLowBalance(world)(account.id, credits(7))).isOk()).toBe(true);
+    expect((await world.accounts.setLowBalance(account.id, credits(7))).isOk()).toBe(true);
     expect(await readAccount(world)(account.id)).toEqual({
       credits: { remaining: 96, reserved: 4, spent: 0 },
       lowBalance: 7,
@@ -173,9 +171,9 @@ describe("readAccount", () => {
       })),
       nextLedger: undefined,
     });
-    await setLowBalance(world)(account.id, undefined);
+    await world.accounts.setLowBalance(account.id, undefined);
     expect((await readAccount(world)(account.id)).lowBalance).toBeUndefined();
-    expect((await setLowBalance(world)(accountId(404), undefined))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await world.accounts.setLowBalance(accountId(404), undefined))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 
   it("lists 20 orders and 20 ledger entries at a time, each of them once", async () => {

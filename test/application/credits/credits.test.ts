@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
-import { readBalance, readCreditTotals, verifyLedger } from "../../../application/credits/ledger.js";
+import { verifyLedger } from "../../../application/credits/ledger.js";
 import { buyCredits } from "../../../application/credits/orders.js";
 import { receivePaymentWebhook } from "../../../application/credits/payment-reports.js";
 import type { Payments } from "../../../application/ports/payments.js";
@@ -31,12 +31,12 @@ describe("payOrder", () => {
   it("adds the order's credits once, with repeated and concurrent calls", async () => {
     const id = await open("owner@example.com");
     const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
-    expect(await readBalance(world)(id)).toBe(0);
+    expect(await world.ledger.balance(id)).toBe(0);
 
     const payments = await Promise.all([1, 2, 3].map(() => world.payOrder(order.id)));
     payments.push(await world.payOrder(order.id));
     for (const payment of payments) expect(payment._unsafeUnwrap()).toMatchObject({ id: order.id, state: "paid" });
-    expect(await readBalance(world)(id)).toBe(25);
+    expect(await world.ledger.balance(id)).toBe(25);
     expect((await verifyLedger(world)()).findings).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe("buyCredits", () => {
     });
     expect(await world.orders.find(order.id)).toEqual(order);
     expect(checkoutUrl).toBe(`https://pay.example/${order.id}/${pack.priceCents}/owner@example.com`);
-    expect(await readBalance(world)(account.id)).toBe(0);
+    expect(await world.ledger.balance(account.id)).toBe(0);
   });
 
   it("withdraws the order if the payment service is unavailable: nobody could pay it", async () => {
@@ -122,7 +122,7 @@ describe("receivePaymentWebhook", () => {
   it("adds the credits of a paid order once, also if the webhook is repeated", async () => {
     const webhook = payments.pay(await buy());
     for (let n = 0; n < 2; n += 1) expect((await receive(webhook)).isOk()).toBe(true);
-    expect(await readBalance(world)(id)).toBe(pack.credits);
+    expect(await world.ledger.balance(id)).toBe(pack.credits);
     expect(world.reporter.of("payment_ignored")).toEqual([]);
   });
 
@@ -139,13 +139,13 @@ describe("receivePaymentWebhook", () => {
   ])("ignores a genuine payment with %s, and reports the differences", async (_, differences, reported) => {
     const orderId = await buy();
     expect(await receive(payments.pay(orderId, differences))).toEqual(ok(undefined));
-    expect(await readBalance(world)(id)).toBe(0);
+    expect(await world.ledger.balance(id)).toBe(0);
     const sessionId = differences.sessionId ?? `session_${orderId}`;
     expect(world.reporter.of("payment_ignored")).toEqual([
       { kind: "payment_ignored", orderId, sessionId, differences: reported },
     ]);
     expect((await receive(payments.pay(orderId))).isOk()).toBe(true);
-    expect(await readBalance(world)(id)).toBe(pack.credits);
+    expect(await world.ledger.balance(id)).toBe(pack.credits);
   });
 
   it("takes the price and the credits of the order when the packs have changed since", async () => {
@@ -153,9 +153,9 @@ describe("receivePaymentWebhook", () => {
     const after = await buy({ ...pack, priceCents: 2_900, currency: "EUR" });
     expect((await receive(payments.pay(before))).isOk()).toBe(true);
     expect((await receive(payments.pay(after, { amountCents: 900, currency: "USD" })))._unsafeUnwrap()).toBeUndefined();
-    expect(await readBalance(world)(id)).toBe(pack.credits);
+    expect(await world.ledger.balance(id)).toBe(pack.credits);
     expect((await receive(payments.pay(after))).isOk()).toBe(true);
-    expect(await readBalance(world)(id)).toBe(2 * pack.credits);
+    expect(await world.ledger.balance(id)).toBe(2 * pack.credits);
   });
 
   it("does not pay an order that has no checkout: only the operator can", async () => {
@@ -163,9 +163,9 @@ describe("receivePaymentWebhook", () => {
     const other = await buy();
     expect(await receive(payments.pay(other, { orderId: order.id }))).toEqual(ok(undefined));
     expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: order.id, differences: ["checkout"] }]);
-    expect(await readBalance(world)(id)).toBe(0);
+    expect(await world.ledger.balance(id)).toBe(0);
     expect((await world.payOrder(order.id)).isOk()).toBe(true);
-    expect(await readBalance(world)(id)).toBe(25);
+    expect(await world.ledger.balance(id)).toBe(25);
   });
 
   it("accepts other webhooks of the payment service, without effect", async () => {
@@ -181,14 +181,14 @@ describe("receivePaymentWebhook", () => {
   });
 });
 
-describe("readCreditTotals", () => {
+describe("LedgerStore.totals", () => {
   it("returns remaining, reserved and spent credits", async () => {
     const id = await open("owner@example.com", credits(25));
     (await world.createPanorama(id, aCreationRequest()))._unsafeUnwrap();
-    expect(await readCreditTotals(world)(id)).toEqual({ remaining: 21, reserved: 4, spent: 0 });
+    expect(await world.ledger.totals(id)).toEqual({ remaining: 21, reserved: 4, spent: 0 });
     await world.clock.advance(5_000);
     await world.settle();
-    expect(await readCreditTotals(world)(id)).toEqual({ remaining: 21, reserved: 0, spent: 4 });
+    expect(await world.ledger.totals(id)).toEqual({ remaining: 21, reserved: 0, spent: 4 });
   });
 });
 

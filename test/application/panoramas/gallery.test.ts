@@ -10,7 +10,6 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
-import { changeVisibility } from "../../../application/panoramas/change-panorama.js";
 import { listPublicPanoramas, searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
 import { findOwnPanorama, findPublicPanorama } from "../../../application/panoramas/read-panorama.js";
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
@@ -63,9 +62,9 @@ describe("findPublicPanorama", () => {
     const { slug, id } = await create("private");
     await finish();
     expect(await findPublicPanorama(world)(slug)).toBeUndefined();
-    expect((await changeVisibility(world)(id, accountId(404), "public"))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await world.tasks.setVisibility(id, accountId(404), "public"))._unsafeUnwrapErr().kind).toBe("not_found");
     expect(await findPublicPanorama(world)(slug)).toBeUndefined();
-    expect((await changeVisibility(world)(id, owner, "public")).isOk()).toBe(true);
+    expect((await world.tasks.setVisibility(id, owner, "public")).isOk()).toBe(true);
     expect((await findPublicPanorama(world)(slug))?.id).toBe(id);
   });
 });

@@ -5,7 +5,6 @@ import { listDeliveries, resendDelivery } from "../../../application/webhooks/de
 import {
   createEndpoint,
   deleteEndpoint,
-  enableEndpoint,
   listEndpoints,
   rotateEndpointSecret,
   testEndpoint,
@@ -136,10 +135,10 @@ describe("deliveries of an account", () => {
 
     await world.deliveries.switchOff(endpoint, "gone", world.clock.now(), world.clock.now());
     expect(await resendDelivery(world)(id, owner)).toEqual(err({ kind: "endpoint_off" }));
-    expect(await enableEndpoint(world)(endpoint.id, owner)).toEqual(ok(undefined));
+    expect(await world.endpoints.enable(endpoint.id, owner)).toEqual(ok(undefined));
     expect(await resendDelivery(world)(id, owner)).toEqual(ok(undefined));
     expect((await resendDelivery(world)(id, accountId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect(await enableEndpoint(world)(endpointId(404), owner)).toEqual(noEndpoint(endpointId(404)));
+    expect(await world.endpoints.enable(endpointId(404), owner)).toEqual(noEndpoint(endpointId(404)));
   });
 });
 

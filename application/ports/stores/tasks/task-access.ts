@@ -18,7 +18,10 @@ export type IsHidden = { readonly kind: "hidden"; readonly reason: string };
  * ids.
  */
 export interface TaskAccess {
-  /** Returns `hidden` for a task that an operator has hidden: it stays private. */
+  /**
+   * Makes a task public or private. `hidden`: an operator has hidden it, so it stays private. Known URLs of an image
+   * stay readable: objects never change, and caches keep them.
+   */
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsHidden>>;
 
   /**
