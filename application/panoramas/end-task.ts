@@ -106,7 +106,8 @@ export const stopGeneration = async (
 
 /**
  * Carries out the owner's cancel request: if the provider has stopped the generation, fails and refunds the task.
- * Otherwise `recordRefusal` stores the provider's refusal, so that it is not asked again at once. Returns the stored task.
+ * Otherwise `recordRefusal` stores the provider's refusal, so that it is not asked again at once. Returns the stored
+ * task.
  */
 export const carryOutCancel = async (
   ports: StopPorts & FailPorts,

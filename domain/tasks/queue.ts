@@ -73,8 +73,8 @@ export const placeOfNewTask = (queue: Queue, places: readonly ProviderPlace[]): 
 export const nextTurn = ({ round }: Pick<Queue, "round">, lastTurn: number): number => Math.max(round, lastTurn + 1);
 
 /**
- * The turns after a task without a turn has returned to the queue: its own, then those of its account's newer
- * waiting tasks, oldest first. The returned task takes the first of `newerTurns`, each newer task the next one, and the last a
+ * The turns after a task without a turn has returned to the queue: its own, then those of its account's newer waiting
+ * tasks, oldest first. The returned task takes the first of `newerTurns`, each newer task the next one, and the last a
  * new turn. So the account has as many turns as tasks, and its oldest task starts first.
  */
 export const turnsAfterReturn = (
