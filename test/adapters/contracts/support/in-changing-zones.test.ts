@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { inChangingZones } from "../../../../adapters/contracts/support/in-changing-zones.js";
 
-/** The same value, with every time in it changed. */
-const withTimes = <Value>(value: Value, change: (at: Date) => Date): Value => {
-  if (value instanceof Date) return change(value) as Value;
-  if (Array.isArray(value)) return value.map((one) => withTimes(one, change)) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withTimes(one, change)])) as Value;
-};
-
 describe("an adapter in changing zones", () => {
   const offset = async () => new Date("2026-01-01T12:00:00Z").getTimezoneOffset();
 
