@@ -207,7 +207,7 @@ describe("objects of another account", () => {
     expect([...routes].filter((route) => route.startsWith("post") && !(route in POSITIONS))).toEqual([]);
   });
 
-  it("are not shown, not changed and not distinguishable from nothing, wherever their ids are sent", async () => {
+  it("answers a foreign id exactly like an unknown id on every route", async () => {
     const [ann, bob] = [await service.person("ann"), await service.person("bob")];
     await furnish(service, ann, "ann");
     const { known, secrets } = await furnish(service, bob, "bob");
