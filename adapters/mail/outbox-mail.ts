@@ -131,7 +131,7 @@ export class OutboxMail implements Mail {
     const { outbox, clock, sender } = this.ports;
     const { kind } = letter;
     const failure = await sender.send(
-      isUnlinked(kind) ? { ...letter, kind } : { ...letter, kind, token: await this.tokenFor(letter, now) },
+      isUnlinked(kind) ? { ...letter, kind } : { ...letter, kind, token: await this.takeOrMakeToken(letter, now) },
     );
     if (failure === undefined) return outbox.remove(letter);
     const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
@@ -139,7 +139,7 @@ export class OutboxMail implements Mail {
     else await outbox.retry(letter, retryAt);
   }
 
-  private async tokenFor({ id, kind, to, accountId }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
+  private async takeOrMakeToken({ id, kind, to, accountId }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
     const posted = this.posted.get(id);
     this.posted.delete(id);
     if (posted !== undefined && isPrompt(posted.at, now)) return posted.token;

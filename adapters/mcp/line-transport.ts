@@ -73,19 +73,19 @@ export class LineTransport implements Transport {
       const batch: Batch = { open: [], answers: [] };
       this.#batches.add(batch);
       // All of them are open before the first is answered.
-      const messages = value.map((item) => this.#messageOf(item, batch));
+      const messages = value.map((item) => this.#accept(item, batch));
       for (const message of messages) if (message !== undefined) this.#hand(message);
       if (batch.open.length === 0) this.#report(this.#finish(batch));
     }
   }
 
   #deliver(value: unknown): void {
-    const message = this.#messageOf(value);
+    const message = this.#accept(value);
     if (message !== undefined) this.#hand(message);
   }
 
-  /** Refuses what is no message of the protocol. */
-  #messageOf(value: unknown, batch?: Batch): JSONRPCMessage | undefined {
+  /** Parses a message and remembers a request as unanswered. Answers with an error if it is no message. */
+  #accept(value: unknown, batch?: Batch): JSONRPCMessage | undefined {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(value);

@@ -60,7 +60,7 @@ export class LogDestination implements DestinationStream {
   /** Writes everything that waits, and then how many lines were lost. */
   flush(): void {
     try {
-      while (this.hasMore()) this.rest = this.rest.subarray(writeSync(this.fileDescriptor, this.rest));
+      while (this.refill()) this.rest = this.rest.subarray(writeSync(this.fileDescriptor, this.rest));
       this.failure = undefined;
     } catch (error) {
       this.failure = String((error as NodeJS.ErrnoException).code);
@@ -68,8 +68,8 @@ export class LogDestination implements DestinationStream {
     }
   }
 
-  /** Takes the next lines into `rest` if it is empty. */
-  private hasMore(): boolean {
+  /** Takes the next lines into `rest` if it is empty. Returns `false` if there are none. */
+  private refill(): boolean {
     if (this.rest.length > 0) return true;
     if (this.lines.length > 0) {
       this.rest = Buffer.from(this.lines.join(""));

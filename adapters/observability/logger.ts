@@ -77,8 +77,8 @@ const redactKeys = (line: string): string =>
 const LINE_MILLISECONDS = 1_000;
 
 /**
- * While the database is away, every request and all background work fails with the same error: one line a second says
- * so, with the number of failures since the line before, instead of a stack for each.
+ * Logs an unreachable database once a second, with the number of failures since the line before. Otherwise every request
+ * and all background work would log the same error with a stack.
  */
 export class AwayLog {
   private readonly logger: Logger;
@@ -91,8 +91,8 @@ export class AwayLog {
     this.milliseconds = milliseconds;
   }
 
-  /** Returns whether the error says that the database is away. Then nobody else has to log it. */
-  takes(error: unknown): boolean {
+  /** Returns `true` if the database is unreachable. Then the caller must not log the error. */
+  logIfAway(error: unknown): boolean {
     if (!(error instanceof StoreUnreachable)) return false;
     this.failures += 1;
     const now = this.milliseconds();

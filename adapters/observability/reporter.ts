@@ -23,7 +23,7 @@ export class OperationalReporter implements Reporter {
   }
 
   report(event: OperationalEvent): void {
-    if (!("error" in event && this.awayLog.takes(event.error)))
+    if (!("error" in event && this.awayLog.logIfAway(event.error)))
       log("error" in event ? this.logger : this.textLogger, event);
     count(this.metrics, event);
   }

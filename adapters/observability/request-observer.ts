@@ -66,7 +66,7 @@ export class RequestObserver {
   }
 
   failed(requestId: string, error: unknown): void {
-    if (this.awayLog.takes(error)) return;
+    if (this.awayLog.logIfAway(error)) return;
     this.logger.error({ event: "request_failed", requestId, error });
   }
 }

@@ -32,13 +32,17 @@ export class ProviderChain implements GenerationProvider {
   /** Sum over all providers. */
   readonly callsPerSecond: number | undefined;
   private readonly providers: Providers;
-  private readonly warn: (message: string) => void;
+  protected readonly warn: (message: string) => void;
 
   /** `warn` receives a sentence for the operator when a fallback is used. */
-  constructor(providers: Providers, warn: (message: string) => void) {
+  constructor(
+    providers: Providers,
+    warn: (message: string) => void,
+    name = providers.map((provider) => provider.name).join(","),
+  ) {
     this.providers = providers;
     this.warn = warn;
-    this.name = providers.map(({ name }) => name).join(",");
+    this.name = name;
     this.callsPerSecond = providers.reduce<number | undefined>(
       (sum, { callsPerSecond }) =>
         sum === undefined || callsPerSecond === undefined ? undefined : sum + callsPerSecond,

@@ -5,7 +5,6 @@ import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import { type CommandError, misused, refused } from "../command-error.js";
-import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
 import { invalidOption } from "./common/invalid-option.js";
@@ -133,23 +132,21 @@ export const webhookResend: Command = {
   required: ["account", "delivery"],
   example: "webhook resend --account acc_… --delivery 42",
   isRecorded: true,
-  run: (service, values) => resend(service, values),
-};
-
-const resend = async (service: Service, values: Values): Promise<Result<Output, CommandError>> => {
-  const id = Number(text(values, "delivery"));
-  if (!Number.isSafeInteger(id)) return badDelivery("delivery");
-  const { webhooks } = await service.get(tokens.storeUseCases);
-  const sent = await webhooks.resendDelivery(id, accountOf(values));
-  return sent
-    .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
-    .mapErr((error) =>
-      error.kind === "not_found"
-        ? error
-        : refused(
-            `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
-          ),
-    );
+  run: async (service, values) => {
+    const id = Number(text(values, "delivery"));
+    if (!Number.isSafeInteger(id)) return badDelivery("delivery");
+    const { webhooks } = await service.get(tokens.storeUseCases);
+    const sent = await webhooks.resendDelivery(id, accountOf(values));
+    return sent
+      .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
+      .mapErr((error) =>
+        error.kind === "not_found"
+          ? error
+          : refused(
+              `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
+            ),
+      );
+  },
 };
 
 const badDelivery = (option: string) => err(misused(`--${option} must be the number of a delivery.`));

@@ -103,7 +103,7 @@ const checkDatabase = async (database: Database, logger: Logger, away: AwayLog) 
     await database.ping();
     return { name: "database", ok: true, detail: "The database answers." };
   } catch (error) {
-    if (!away.takes(error)) logger.error({ event: "database_unavailable", err: error });
+    if (!away.logIfAway(error)) logger.error({ event: "database_unavailable", err: error });
     if (error instanceof StoreFull) return { name: "database", ok: false, detail: "The disk of the database is full." };
     return { name: "database", ok: false, detail: "The database does not answer. See the log for the error." };
   }

@@ -12,7 +12,7 @@ import { CallRateLimiter } from "./calls/call-rate-limiter.js";
 import { CircuitBreaker } from "./calls/circuit-breaker.js";
 import { askedPauseSeconds, nextPollMilliseconds, POLL_MILLISECONDS, pauseSeconds } from "./calls/poll-delay.js";
 import type { Answer, Call, CallFailure, Form, UpstreamHttp } from "./calls/upstream-http.js";
-import type { Creation, Dialect } from "./dialect.js";
+import type { Creation, Dialect, Read } from "./dialect.js";
 import type { ProviderCall } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
 
@@ -138,10 +138,11 @@ export class ProviderApi {
     if (!refused || this.dialect.mayHaveStarted?.(called.value)) {
       return err({ kind: "unknown", reason: meaningOf(called.value) });
     }
-    return err(this.refusalBy(called.value));
+    return err(this.reportRefusal(called.value));
   }
 
-  private refusalBy(answer: Answer): SubmissionFailure {
+  /** Warns the operator if the request itself was wrong. */
+  private reportRefusal(answer: Answer): SubmissionFailure {
     const problem = this.dialect.misunderstood?.(answer);
     if (problem !== undefined) this.warn(`${this.dialect.name} refuses creations: ${problem}.`);
     const cause = this.dialect.causeOf?.(answer) ?? (isAboutAccess(answer) ? "provider_unavailable" : undefined);
@@ -163,9 +164,7 @@ export class ProviderApi {
    * Reads a path, or sends it a query, which changes nothing either. An answer with any status is `ok`. Unavailable,
    * without a call, while the provider is down or calls are paused.
    */
-  read(path: string, query?: object): Promise<Result<Answer, ProviderUnavailable>> {
-    return this.sendInTurn(query === undefined ? "GET" : "POST", path, query);
-  }
+  readonly read: Read = (path, query) => this.change(query === undefined ? "GET" : "POST", path, query);
 
   /**
    * Sends a reference image that a creation needs, and returns the JSON of the answer. It takes at most half of the
@@ -186,7 +185,7 @@ export class ProviderApi {
 
   /** Deletes what is at the path. Succeeds if nothing is there. Like a read, it is not sent while calls are paused. */
   async delete(path: string): Promise<Result<void, ProviderUnavailable>> {
-    const answer = await this.sendInTurn("DELETE", path);
+    const answer = await this.change("DELETE", path);
     return answer.andThen((answer) => {
       const { status } = answer;
       const deleted = (status >= 200 && status < 300) || status === 404 || status === 410;
@@ -195,15 +194,11 @@ export class ProviderApi {
   }
 
   /** Sends a call that changes a generation, once. Like a read, it is not sent while calls are paused. */
-  change(method: "POST" | "PUT" | "DELETE", path: string, body: unknown): Promise<Result<Answer, ProviderUnavailable>> {
-    return this.sendInTurn(method, path, body);
-  }
-
-  private async sendInTurn(
+  readonly change = async (
     method: Call["method"],
     path: string,
     body?: unknown,
-  ): Promise<Result<Answer, ProviderUnavailable>> {
+  ): Promise<Result<Answer, ProviderUnavailable>> => {
     if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
     const turn = await this.rateLimiter.turn("read", READ_WAIT_MILLISECONDS_MAX);
     if (turn.isErr()) return err(unavailable(turn.error));
@@ -211,7 +206,7 @@ export class ProviderApi {
     // A 5xx is about this one generation, as with a read, and must not stop creations.
     const called = await this.send({ method, path, body, signal }, "GET");
     return called.mapErr(({ reason }) => unavailable(reason));
-  }
+  };
 
   /**
    * Reads a path, with up to 3 attempts and exponential back-off: until the answer is JSON, or says that nothing is at

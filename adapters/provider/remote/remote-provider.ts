@@ -74,7 +74,7 @@ export class RemoteProvider implements GenerationProvider {
       listBaseUrl === baseUrl
         ? this.api
         : new ProviderApi({ ...parts, dialect: { ...dialect, baseUrl: listBaseUrl }, onCircuitChange: () => {} });
-    this.read = (...call) => this.api.read(...call);
+    this.read = this.api.read;
     this.clock = clock;
     this.gracePeriod = new GracePeriod(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
@@ -104,7 +104,7 @@ export class RemoteProvider implements GenerationProvider {
 
   /** Verifies API key and settings with the provider. Succeeds if no call of the provider can verify them. */
   async check(): Promise<Result<void, CheckFailure>> {
-    return this.dialect.check?.((...call) => this.listApi.read(...call)) ?? ok(undefined);
+    return this.dialect.check?.(this.listApi.read) ?? ok(undefined);
   }
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
@@ -115,7 +115,7 @@ export class RemoteProvider implements GenerationProvider {
       promptFor: (request, givenAs) => leadingPrompt(request, this.settings.promptTemplate, givenAs),
       storage: this.storage,
       read: this.read,
-      readList: (...call) => this.listApi.read(...call),
+      readList: this.listApi.read,
       publicFetch: this.publicFetch,
       upload: (path, form) => this.api.upload(path, form),
     });
@@ -131,12 +131,12 @@ export class RemoteProvider implements GenerationProvider {
     const answer = await this.read(this.dialect.pollPath(upstreamTaskId));
     if (answer.isOk() && answer.value.status === 404) {
       const reason = "the provider does not know the task";
-      return this.progressOf(upstreamTaskId, { state: "uncertain", reason, duringGracePeriod: "running" });
+      return this.judge(upstreamTaskId, { state: "uncertain", reason, duringGracePeriod: "running" });
     }
     const body = answer.andThen(jsonOf);
     if (body.isErr()) return err(body.error);
     const report = await this.dialect.reportOf(body.value, upstreamTaskId, this.read);
-    return report.andThen((reported) => this.progressOf(upstreamTaskId, reported));
+    return report.andThen((reported) => this.judge(upstreamTaskId, reported));
   }
 
   async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
@@ -171,7 +171,7 @@ export class RemoteProvider implements GenerationProvider {
     const calls: CancelCalls = {
       read: this.read,
       confirm: (read, mayStillStop) => confirmStop(this.clock, read, mayStillStop),
-      change: (method, path, body) => this.api.change(method, path, body),
+      change: this.api.change,
     };
     return this.dialect.cancel?.(upstreamTaskId, calls) ?? ok("too_late");
   }
@@ -182,9 +182,11 @@ export class RemoteProvider implements GenerationProvider {
     return path.value === undefined ? ok(undefined) : this.api.delete(path.value);
   }
 
-  private progressOf(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
+  /** Decides the progress. Begins or ends the grace period, and warns the operator about strange reports. */
+  private judge(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
     if (report.state === "uncertain") {
-      if (this.gracePeriod.hasPassed(upstreamTaskId)) return ok({ state: "failed", reason: report.reason });
+      if (this.gracePeriod.noteEarlyAnswer(upstreamTaskId) === "over")
+        return ok({ state: "failed", reason: report.reason });
       return report.duringGracePeriod === "running" ? ok({ state: "running" }) : err(report.duringGracePeriod);
     }
     this.gracePeriod.reset(upstreamTaskId);
@@ -219,14 +221,14 @@ class GracePeriod {
     this.clock = clock;
   }
 
-  /** Call on every such answer. Returns whether the first one is at least 60 seconds old. */
-  hasPassed(upstreamTaskId: string): boolean {
+  /** Call on every such answer. The first one begins the period. */
+  noteEarlyAnswer(upstreamTaskId: string): "within" | "over" {
     const now = this.clock.now().getTime();
     const first = this.since.get(upstreamTaskId);
-    if (first !== undefined) return now - first >= GRACE_MILLISECONDS;
+    if (first !== undefined) return now - first >= GRACE_MILLISECONDS ? "over" : "within";
     for (const [id, since] of this.since) if (now - since > KEPT_MILLISECONDS) this.since.delete(id);
     this.since.set(upstreamTaskId, now);
-    return false;
+    return "within";
   }
 
   /** Call on every other answer. */

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type {
   GenerationOrder,
-  GenerationProvider,
+  ProviderUnavailable,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { SystemClock } from "../../../system/system-clock.js";
@@ -78,45 +78,32 @@ type ComfyuiServersParts = {
  * has a free slot, and to the next one only if that has certainly not started it. An upstream task id is
  * `{server}:{prompt id}`.
  */
-export class ComfyuiServers implements GenerationProvider {
-  readonly name = "comfyui";
-  readonly places: GenerationProvider["places"];
-  readonly callsPerSecond: GenerationProvider["callsPerSecond"];
-  readonly readiness: GenerationProvider["readiness"];
-  readonly nextPollMilliseconds: GenerationProvider["nextPollMilliseconds"];
-  readonly checkRequest: GenerationProvider["checkRequest"];
-  readonly poll: GenerationProvider["poll"];
-  readonly search: GenerationProvider["search"];
-  readonly download: GenerationProvider["download"];
-  readonly cancel: NonNullable<GenerationProvider["cancel"]>;
-  private readonly parts: ComfyuiServersParts;
+export class ComfyuiServers extends ProviderChain {
+  private readonly servers: Servers;
+  private readonly clock: Clock;
 
-  constructor(parts: ComfyuiServersParts) {
-    const { servers, warn } = parts;
-    this.parts = parts;
-    const all = new ProviderChain(servers, warn);
-    this.places = () => all.places();
-    this.callsPerSecond = all.callsPerSecond;
-    this.readiness = () => all.readiness();
-    this.nextPollMilliseconds = (id, since) => all.nextPollMilliseconds(id, since);
-    this.checkRequest = (request) => all.checkRequest(request);
-    this.poll = (id) => all.poll(id);
-    this.search = (taskId, since) => all.search(taskId, since);
-    this.download = (url, id) => all.download(url, id);
-    this.cancel = (id) => all.cancel(id);
+  constructor({ servers, clock, warn }: ComfyuiServersParts) {
+    super(servers, warn, "comfyui");
+    this.servers = servers;
+    this.clock = clock;
   }
 
-  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
+  /** Servers delete nothing, so a removed server does not have to be configured again. */
+  override async discard(): Promise<Result<void, ProviderUnavailable>> {
+    return ok(undefined);
+  }
+
+  override async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const inOrder = await this.inOrder(order.place);
-    if (inOrder.length > 0) return submitInOrder(inOrder, this.parts.warn, order, submissionDeadline);
-    const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
+    if (inOrder.length > 0) return submitInOrder(inOrder, this.warn, order, submissionDeadline);
+    const anyBusy = this.servers.some((server) => server.readiness() === "busy");
     const reason = "no ComfyUI server answers";
     return err(anyBusy ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
   }
 
   /** The servers that answer, the one with the shortest queue first; of equal ones that of the place. */
   private async inOrder(place: string | undefined): Promise<readonly RemoteProvider[]> {
-    const { servers } = this.parts;
+    const { servers } = this;
     // Nothing to choose: the creation itself finds out whether the server answers.
     if (servers.length === 1) return servers;
     const asked = holderFirst(servers, place).map(async (server) => ({
@@ -131,7 +118,7 @@ export class ComfyuiServers implements GenerationProvider {
 
   private async queueLength(server: RemoteProvider): Promise<number | undefined> {
     const ended = new AbortController();
-    const timeout = this.parts.clock.sleep(QUEUE_MILLISECONDS_MAX, ended.signal);
+    const timeout = this.clock.sleep(QUEUE_MILLISECONDS_MAX, ended.signal);
     const queue = await Promise.race([queueOf(server.read), timeout]);
     ended.abort();
     return queue?.isOk() ? queue.value.length : undefined;

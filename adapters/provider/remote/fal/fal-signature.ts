@@ -30,7 +30,7 @@ export const falSignature = (jwksUrls: readonly string[], http: UpstreamHttp, cl
       return err(unverifiedWebhook("The x-fal-webhook-timestamp is not recent."));
     }
     const message = [requestId, userId, timestamp, createHash("sha256").update(body).digest("hex")].join("\n");
-    const matched = await keys.anyMatches((key) => verify(null, Buffer.from(message), key, signature));
+    const matched = await keys.verifyWithAny((key) => verify(null, Buffer.from(message), key, signature));
     return matched.andThen((matches) =>
       matches ? ok(undefined) : err(unverifiedWebhook("The x-fal-webhook-signature is wrong.")),
     );

@@ -29,7 +29,7 @@ export const replicateSignature = (
       .split(" ")
       .filter((one) => one.startsWith("v1,"))
       .map((one) => Buffer.from(one.slice("v1,".length), "base64"));
-    const matched = await secrets.anyMatches((secret) => {
+    const matched = await secrets.verifyWithAny((secret) => {
       const expected = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest();
       return signatures.some((one) => equalBytes(one, expected));
     });

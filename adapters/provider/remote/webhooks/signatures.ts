@@ -43,7 +43,8 @@ export class PublishedKeys<Key> {
     this.schema = schema;
   }
 
-  async anyMatches(matches: (key: Key) => boolean): Promise<Result<boolean, ProviderUnavailable>> {
+  /** Fetches the keys if none of the kept ones matches. */
+  async verifyWithAny(matches: (key: Key) => boolean): Promise<Result<boolean, ProviderUnavailable>> {
     const kept = await this.youngerThan(KEPT_MILLISECONDS)?.keys;
     if (kept?.isOk() && kept.value.some(matches)) return kept.map(() => true);
     this.fetched = this.youngerThan(PAUSE_MILLISECONDS) ?? { at: this.clock.now().getTime(), keys: this.fetch() };
