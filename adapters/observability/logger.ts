@@ -77,8 +77,8 @@ const redactKeys = (line: string): string =>
 const LINE_MILLISECONDS = 1_000;
 
 /**
- * Logs an unreachable database once a second, with the number of failures since the line before. Otherwise every request
- * and all background work would log the same error with a stack.
+ * Logs an unreachable database once a second, with the number of failures since the line before. Otherwise every
+ * request and all background work would log the same error with a stack.
  */
 export class AwayLog {
   private readonly logger: Logger;

@@ -7,7 +7,7 @@ import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
 
-/** What a waiting page shows, and the JSON of `…/status`. */
+/** Content of a waiting page, and the JSON of `…/status`. */
 export type Progress = {
   /** `ready`: the page shows the sphere now. `ended`: there is none, and the page says why. */
   readonly phase: "queued" | "making" | "saving" | "ready" | "ended";
@@ -17,9 +17,9 @@ export type Progress = {
   readonly note: string;
   /** Since the creation. */
   readonly elapsed_seconds: number;
-  /** How long it still takes, in words, as far as generations of late tell; otherwise empty. */
+  /** Remaining time in words, from the times of recent generations. Empty if unknown. */
   readonly rest: string;
-  /** How much of the whole time has passed, if that is known. */
+  /** Elapsed share of the whole time, if it is known. */
   readonly done_percent?: number;
 };
 
