@@ -2,7 +2,7 @@ import { err } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
-import type { Script } from "../../../adapters/memory/scripted-provider.js";
+import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import type { Imaging } from "../../../application/ports/imaging.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ResultFigures } from "../../../domain/images/picture.js";
@@ -272,6 +272,29 @@ describe("checkGeneratedImages", () => {
       expect(await imageStatus()).toBe(ends);
       expect(await balance()).toBe(94);
       expect(world.storage.objects.size).toBe(0);
+    },
+  );
+
+  it.each(["image", "unusable"] as const)(
+    "keeps a later worker's success if its own result is %s",
+    async (download) => {
+      world.provider.play({ download });
+      const answer = world.provider.hold("download");
+      const stopping = new AbortController();
+      const slow = world.check(stopping.signal);
+      stopping.abort(); // it does not claim its own task again
+      await world.clock.advance(LEASE_MILLISECONDS);
+      const provider = Object.assign(Object.create(world.provider), {
+        download: (url: string) => new ScriptedProvider().download(url),
+      });
+      await useCases({ ...world, provider }).check();
+      answer();
+      await slow;
+      expect(await imageStatus()).toBe("saved");
+      expect(await balance()).toBe(94);
+      expect(world.reporter.of("task_succeeded")).toHaveLength(1);
+      expect(world.reporter.of("task_failed")).toEqual([]);
+      expect(world.storage.objects.size).toBe(2);
     },
   );
 

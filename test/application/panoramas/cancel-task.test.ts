@@ -2,7 +2,8 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS } from "../../support/application.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("cancelTask", () => {
@@ -119,6 +120,7 @@ describe("cancelTask", () => {
     expect((await created).isOk()).toBe(true);
     expect(await canceling).toMatchObject({ state: "failed", reason: "canceled" });
     expect(await balance()).toBe(100);
+    expect(world.clock.sleeping).toBe(0);
   });
 
   it("returns a submitting task after 5 s; its first poll cancels it", async () => {
@@ -171,6 +173,34 @@ describe("cancelTask", () => {
     expect(world.provider.wasCanceled(id)).toBe(true);
     expect(world.reporter.of("task_failed")).toHaveLength(1);
     expect(await balance()).toBe(96);
+  });
+
+  it("looks again at a submitted task that ends before its cancel is recorded", async () => {
+    const id = await created();
+    const { recordCancelRequest } = world.tasks;
+    world.tasks.recordCancelRequest = async (...parameters) => {
+      await settle();
+      return recordCancelRequest.apply(world.tasks, parameters);
+    };
+    expect(await cancel(id)).toMatchObject({ id, state: "succeeded" });
+    expect(world.provider.canceled.size).toBe(0);
+  });
+
+  it("finds within 500 ms an end that another process has stored without a signal", async () => {
+    const id = await created();
+    const answer = world.provider.hold("cancel");
+    const signals: World["signals"] = Object.assign(Object.create(world.signals), { announce: () => {} });
+    const first = useCases({ ...world, signals }).cancelTask(id, owner);
+    await world.clock.settled();
+    let second: Task | undefined;
+    void cancel(id).then((task) => {
+      second = task;
+    });
+    await world.clock.settled();
+    answer();
+    await first;
+    await world.clock.advance(500);
+    expect(second).toMatchObject({ id, state: "failed", reason: "canceled" });
   });
 
   it("leaves a task whose deadline has passed to its next poll", async () => {

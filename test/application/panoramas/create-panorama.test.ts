@@ -6,6 +6,9 @@ import { createPanorama } from "../../../application/panoramas/create-panorama.j
 import { generationTime } from "../../../application/panoramas/forecast-task.js";
 import type { PlaceWithReadiness, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
+import type { TaskOpening } from "../../../application/ports/stores/tasks/task-store.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
@@ -370,5 +373,29 @@ describe("createPanorama", () => {
     await world.sweep();
     expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.provider.started).toBe(1);
+  });
+
+  it("throws every other error of the store, also after the charge", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const move = () => Promise.reject(new Error("the connection is lost"));
+    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
+    await expect(createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake)).rejects.toThrow(
+      "the connection is lost",
+    );
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+
+  it("throws if the store passes no spending of a key with a budget", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), {
+      open: (opening: TaskOpening<unknown>) => world.tasks.open({ ...opening, spender: undefined }),
+    });
+    const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
+    await expect(
+      createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake, undefined, { apiKey }),
+    ).rejects.toThrow("Bug: the store passes no spending");
+    expect(await world.ledger.balance(owner)).toBe(100);
   });
 });
