@@ -206,13 +206,16 @@ type ErrorDetails = {
   readonly reason?: string | undefined;
 };
 
-/** The answer to every request that fails (specification, Error body). */
+/** The answer to every request that fails (specification, Error body). Metrics count it by its code. */
 export const errorBody = (
   status: number,
   code: string,
   message: string,
   { headers, param, reason }: ErrorDetails = {},
-): Reply & { readonly body: string } => json(status, { error: { code, message, param, reason } }, headers);
+): Reply & { readonly body: string } => ({
+  ...json(status, { error: { code, message, param, reason } }, headers),
+  error: code,
+});
 
 const RETRY_AFTER_SECONDS = 1;
 

@@ -69,5 +69,8 @@ describe("every answer of the HTTP server", () => {
     for (let n = 0; n < 11; n++) await service.request("/panoramas", customer, { method: "POST", body: "{}" });
     expect(service.finished.at(-2)).toMatchObject({ status: 400, error: "invalid_request" });
     expect(service.finished.at(-1)).toMatchObject({ status: 429, error: "rate_limited" });
+    const guess = (n: number) => service.request("/credits", { ...customer, key: `sk-wrong-${n}` });
+    for (let n = 0; (await guess(n)).status === 401; n++);
+    expect(service.finished.at(-1)).toMatchObject({ status: 429, error: "rate_limited" });
   });
 });
