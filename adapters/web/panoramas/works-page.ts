@@ -132,9 +132,9 @@ const emptyList = (search: WorksSearch, { hasForm, isFirst, next }: EmptyList): 
   }
   const { text } = search;
   if (next === undefined) {
-    return html`<div class="nothing"><p>${text === "" ? "Nothing found with these filters." : html`EmptyList found for “<bdi>${text}</bdi>”.`}</p>
+    return html`<div class="nothing"><p>${text === "" ? "Nothing found with these filters." : html`Nothing found for “<bdi>${text}</bdi>”.`}</p>
 <p class="hint">Try fewer words, only their beginnings, or fewer filters.</p></div>`;
   }
-  return html`<div class="nothing"><p>${text === "" ? "Nothing found yet with these filters." : html`EmptyList found yet for “<bdi>${text}</bdi>”.`}</p>
+  return html`<div class="nothing"><p>${text === "" ? "Nothing found yet with these filters." : html`Nothing found yet for “<bdi>${text}</bdi>”.`}</p>
 <p class="hint">Your latest panoramas have been searched. Older ones may match.</p></div>`;
 };
