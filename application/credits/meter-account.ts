@@ -8,7 +8,7 @@ import type { MeterEvent, MeterReporter } from "./meter-types.js";
 
 export type MeterTimes = Pick<Policy<string, string>, "activeMax" | "holdSeconds" | "idempotencyHours">;
 
-/** The account of a call, its store, and the lease time of its holds. */
+/** The account of a call, its store, and the limits of its policy. */
 export type MeterAccount = {
   readonly id: AccountId;
   readonly store: MeterStore;
@@ -16,7 +16,7 @@ export type MeterAccount = {
   readonly policy: MeterTimes;
 };
 
-/** The changes of a decision; omitted parts stay. */
+/** The changes that a decision makes; an omitted part is not changed. */
 type AccountUpdate = {
   readonly credits?: number;
   readonly holds?: readonly Hold[];
@@ -30,11 +30,11 @@ export const report = (reporter: MeterReporter | undefined, event: MeterEvent): 
   try {
     reporter?.report(event);
   } catch {
-    // An error here would look as if nothing were held.
+    // The change is already stored: an error of the reporter must not look like a failed call.
   }
 };
 
-/** The account after the end of expired leases. */
+/** Reads the account; its expired holds count as refunded. Writes nothing. */
 export const read = async (
   { store, id }: MeterAccount,
   taskId?: TaskId,
@@ -53,8 +53,8 @@ export const change = async <Answer>(
   const { answer, ended, entries } = await store.change(id, query, (record) => {
     const expiry = expireHolds(record, record.now);
     const { answer, ...update } = decide(expiry, { ...record, hold: afterExpiry(record.hold, expiry) });
-    const change = toMeterChange(expiry, update);
-    return { change, answer: { answer, ended: expiry.refunded, entries: change?.entries ?? [] } };
+    const stored = toMeterChange(expiry, update);
+    return { change: stored, answer: { answer, ended: expiry.refunded, entries: stored?.entries ?? [] } };
   });
   for (const { reservation } of ended) {
     const { taskId, credits: returned } = reservation;
@@ -64,11 +64,11 @@ export const change = async <Answer>(
   return answer;
 };
 
-/** The hold after the end of its lease. */
+/** The hold; its refunded version if its lease has ended in this call. */
 const afterExpiry = (hold: Hold | undefined, { refunded }: Expiry): Hold | undefined =>
   refunded.find(({ reservation }) => reservation.taskId === hold?.reservation.taskId) ?? hold;
 
-/** The change to store; `undefined` if there is none. A decision never changes a hold whose lease has ended. */
+/** The change to store; `undefined` if there is none. A decision never changes a hold that expires now. */
 const toMeterChange = (
   expiry: Expiry,
   { credits, holds = [], entries = [], log }: AccountUpdate,

@@ -57,6 +57,7 @@ export const refundSpent = async (
     { taskId, entryKey: key },
     (expiry, { hold, entry: known, now: at }) => {
       if (known !== undefined) {
+        // Without an amount, a repeat matches any amount: the first call refunded all that was left.
         const isSame =
           known.kind === "refund" && known.taskId === taskId && (amount ?? known.credits) === known.credits;
         return { answer: isSame ? ok(expiry.credits) : err({ kind: "key_reused", key }) };
@@ -90,6 +91,7 @@ export const adjust = (
       }
       const after = balanceAfter(expiry, amount);
       if (amount < 0 && after < 0 && !allowDebt) {
+        // 0 while the account is in debt.
         const { credits: balance } = standingOf(account.id, expiry);
         return { answer: err({ kind: "insufficient_credits", balance, cost: credits(-amount) }) };
       }

@@ -14,14 +14,14 @@ export type HoldRequest<Price extends string, RateKind extends string> = EntryNo
   readonly price: Price;
   /** Number of units, such as minutes or tokens: an integer from 1. Default: 1. */
   readonly quantity?: number | undefined;
-  /** Counts the call as a request of this kind. Default: no rate limits the call. */
+  /** Counts the call as a request of this kind. Default: the call is not rate-limited. */
   readonly rate?: RateKind | undefined;
   /**
    * A repeated call with this key returns the first hold: for `idempotencyHours`, and longer while it is `held`. 1 to
    * 255 visible ASCII characters.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Distinguishes requests beyond price and quantity, such as a hash of the body. */
+  /** Part of the request besides price and quantity, such as a hash of the body. Another one is `key_reused`. */
   readonly fingerprint?: string | undefined;
 };
 
@@ -69,7 +69,7 @@ export type CapturedRefund = {
   readonly metadata?: EntryNotes["metadata"];
 };
 
-/** There are no captured credits to refund: the task is `held`, fully `refunded`, or `unknown`. */
+/** The task has no captured credits: it is `held`, was `refunded` without a capture, or is `unknown`. */
 export type NotCaptured = { readonly kind: "not_captured"; readonly state: "held" | "refunded" | "unknown" };
 
 /** A change of an account's credits by the operator. */
@@ -99,21 +99,21 @@ export type MeterEvent =
 export type MeterReporter = { report(event: MeterEvent): void };
 
 /**
- * Credits, limits and idempotency of a product. `Price` and `RateKind` are the names in its policy. An account is 1 to
- * 40 of the characters A-Z, a-z, 0-9, _ and -, and exists from its first write on. Throws a `RangeError` for an invalid
- * account, fractional credits, or a name that the policy does not have.
+ * Credits, limits and idempotency of a product. `Price` and `RateKind`: the names of its policy's prices and rate
+ * limits. An account is 1 to 40 of the characters A-Z, a-z, 0-9, _ and -, and exists from its first write on. Throws a
+ * `RangeError` for an invalid account, fractional credits, or a name that the policy does not have.
  */
 export type Meter<Price extends string, RateKind extends string> = {
   /**
-   * Reserves the price of a task and a slot of the account. Checks the rate, the idempotency key, the credits and the
-   * active tasks, in this order.
+   * Reserves the price of a task, and counts it as one of the account's at most `activeMax` open holds. Checks the
+   * rate, the idempotency key, the credits and the active tasks, in this order.
    */
   hold(account: string, request: HoldRequest<Price, RateKind>): Promise<Result<TaskHold, HoldRefusal>>;
   /** The hold of this task, for example to end it in another process; `undefined` if the account has none. */
   find(account: string, taskId: string): Promise<TaskHold | undefined>;
   /** The holds that are neither captured nor refunded, oldest first. */
   openHolds(account: string): Promise<readonly TaskHold[]>;
-  /** Applies the rate limit to a free request. Rejected requests are not counted. */
+  /** Applies the rate limit to a request that costs no credits. A refused request is not counted. */
   admit(account: string, rate: RateKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
   /**
    * Adds the credits of an order, once per `orderId`, and returns the balance. Gifts need an order id too: 1 to 40 of
@@ -123,9 +123,9 @@ export type Meter<Price extends string, RateKind extends string> = {
     account: string,
     order: EntryNotes & { readonly orderId: string; readonly credits: number },
   ): Promise<number>;
-  /** Returns captured credits of a task to the account, at most the captured ones, and returns the balance. */
+  /** Refunds captured credits of a task, at most those not refunded yet. The result is the new balance. */
   refund(account: string, refund: CapturedRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
-  /** Gives credits to an account, or takes them, and returns the balance. Never below 0 without `allowDebt`. */
+  /** Gives or takes credits, and returns the balance. Without `allowDebt`, refuses to take more than the balance. */
   adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
   /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */
   balance(account: string): Promise<number>;
@@ -143,7 +143,7 @@ export type Meter<Price extends string, RateKind extends string> = {
 export type JoiningMeter<Price extends string, RateKind extends string, Connection> = Meter<Price, RateKind> & {
   /**
    * The same meter in the open transaction of this connection: the caller's commit or rollback includes its changes,
-   * and those of the holds that it returns. Locks the account until then.
+   * and those of the holds that it returns. The first change locks the account until the transaction ends.
    */
   within(connection: Connection): Meter<Price, RateKind>;
 };

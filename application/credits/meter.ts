@@ -13,8 +13,8 @@ type MeterParts<Price extends string, RateKind extends string> = {
 };
 
 /**
- * Credits, limits and idempotency for a product of any kind, by its policy. The next call for an account refunds its
- * expired holds, so no background work is needed.
+ * Credits, limits and idempotency for a product of any kind, by its policy. Every call counts expired holds as
+ * refunded, and the next write of the account stores these refunds, so no background work is needed.
  */
 export function meter<Price extends string, RateKind extends string, Connection>(
   parts: MeterParts<Price, RateKind> & { readonly store: JoiningMeterStore<Connection> },
@@ -38,28 +38,28 @@ const createMeter = <Price extends string, RateKind extends string>(
   parts: MeterParts<Price, RateKind>,
 ): Meter<Price, RateKind> => {
   const { store } = parts;
-  const context = (account: string): MeterAccount => ({ ...parts, id: accountId(account) });
+  const accountOf = (account: string): MeterAccount => ({ ...parts, id: accountId(account) });
   return {
-    hold: async (account, request) => hold(context(account), parts.policy, request),
+    hold: async (account, request) => hold(accountOf(account), parts.policy, request),
     find: async (account, id) => {
       const taskId = parseTaskId(id);
-      return taskId === undefined ? undefined : find(context(account), taskId);
+      return taskId === undefined ? undefined : find(accountOf(account), taskId);
     },
     openHolds: async (account) => {
-      const { open } = await read(context(account));
+      const { open } = await read(accountOf(account));
       const oldestFirst = open.toSorted((a, b) => a.heldAt.getTime() - b.heldAt.getTime());
-      return oldestFirst.map((hold) => toTaskHold(context(account), hold, false));
+      return oldestFirst.map((hold) => toTaskHold(accountOf(account), hold, false));
     },
-    admit: async (account, rate) => admit(context(account), parts.policy, rate),
-    purchase: async (account, order) => purchase(context(account), order),
-    refund: async (account, refund) => refundSpent(context(account), refund),
-    adjust: async (account, adjustment) => adjust(context(account), adjustment),
-    balance: async (account) => (await read(context(account))).credits,
+    admit: async (account, rate) => admit(accountOf(account), parts.policy, rate),
+    purchase: async (account, order) => purchase(accountOf(account), order),
+    refund: async (account, refund) => refundSpent(accountOf(account), refund),
+    adjust: async (account, adjustment) => adjust(accountOf(account), adjustment),
+    balance: async (account) => (await read(accountOf(account))).credits,
     ledger: async (account, { limit = LEDGER_PAGE, before } = {}) => {
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError(`A page cannot have ${limit} entries.`);
-      const { refunded } = await read(context(account));
+      const { refunded: expired } = await read(accountOf(account));
       // Stores the refunds of expired holds, so that the page has their entries.
-      if (refunded.length > 0) await change(context(account), {}, () => ({ answer: undefined }));
+      if (expired.length > 0) await change(accountOf(account), {}, () => ({ answer: undefined }));
       return store.entries(accountId(account), limit, before);
     },
   };

@@ -22,7 +22,7 @@ export const hold = async <Price extends string, RateKind extends string>(
   const request = JSON.stringify([price, fingerprint ?? null, quantity]);
   const noted = entryNotes(notes);
   const query = { rate: kind, idempotencyKey: key };
-  const held = await change<Result<TaskHold, HoldRefusal>>(account, query, (expiry, record) => {
+  const result = await change<Result<TaskHold, HoldRefusal>>(account, query, (expiry, record) => {
     const { now, newTaskId: taskId, hold: known } = record;
     const admitted = rate === undefined ? undefined : admitRequest(record.log, rate, now.getTime());
     if (admitted?.isErr()) return { answer: err(admitted.error) };
@@ -41,8 +41,8 @@ export const hold = async <Price extends string, RateKind extends string>(
     const answer = ok(toTaskHold(account, opened, false));
     return { log, credits: expiry.credits - cost, holds: [opened], entries, answer };
   });
-  if (held.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: held.error });
-  return held;
+  if (result.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: result.error });
+  return result;
 };
 
 export const find = async (account: MeterAccount, taskId: TaskId): Promise<TaskHold | undefined> => {
@@ -50,21 +50,21 @@ export const find = async (account: MeterAccount, taskId: TaskId): Promise<TaskH
   return hold && toTaskHold(account, hold, false);
 };
 
-/** True while the key of a hold is remembered: always while the hold is open, or one job would be paid twice. */
+/** True while a repeat returns this hold: always while it is open, as otherwise one job would be paid twice. */
 const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: MeterTimes, now: Date): boolean =>
   reservation.state === "held" || now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
 export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean): TaskHold => {
-  const { taskId, credits: held, state } = hold.reservation;
+  const { taskId, credits: heldCredits, state } = hold.reservation;
   return {
     ...entryNotes(hold),
     taskId,
-    credits: held,
+    credits: heldCredits,
     state,
     spent: netCostOf(hold),
     expiresAt: hold.expiresAt,
     replayed,
-    capture: async (part) => capture(account, taskId, part === undefined ? held : credits(part.credits)),
+    capture: async (part) => capture(account, taskId, part === undefined ? heldCredits : credits(part.credits)),
     refund: () => refund(account, taskId),
     renew: () => renew(account, taskId),
   };
@@ -89,6 +89,7 @@ export const capture = (
 
 export const refund = (account: MeterAccount, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
   changeHold<void>(account, taskId, (hold, at, balance) => {
+    // Already refunded, by an earlier call or at the end of the lease: a repeat changes nothing.
     if (!isOpen(hold)) return { answer: "captured" in hold ? alreadyResolved(hold) : ok(undefined) };
     const { hold: refunded, entries } = refundHold(hold, at);
     return { credits: balance + hold.reservation.credits, holds: [refunded], entries, answer: ok(undefined) };
@@ -104,7 +105,7 @@ export const renew = (account: MeterAccount, taskId: TaskId): Promise<Result<Dat
 const alreadyResolved = (ended: Hold): Result<never, AlreadyResolved> =>
   err({ kind: "already_resolved", as: "captured" in ended ? "captured" : "refunded" });
 
-/** Changes a hold as `decide` says, which also gets the time and the balance. Throws for an unknown task. */
+/** Calls `decide` with the hold, the time and the balance, and stores its changes. Throws for an unknown task. */
 const changeHold = <Value>(
   account: MeterAccount,
   taskId: TaskId,

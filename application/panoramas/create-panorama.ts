@@ -29,8 +29,8 @@ export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
   /**
-   * Refuses the creation if it costs more credits. Part of the idempotent request. Checked after the idempotency
-   * lookup, so a repeat returns its task even after a price increase.
+   * Maximum cost: a higher price is refused. A repeat must send the same value. Checked after the idempotency lookup,
+   * so a repeat returns its task even after a price increase.
    */
   readonly maxCredits?: number | undefined;
   /** The W3C trace context of the request. */
@@ -43,7 +43,7 @@ type Creation = {
   readonly idempotencyKey: IdempotencyKey | undefined;
 };
 
-/** `replayed`: the task of an earlier call with the same idempotency key. Nothing was started or charged. */
+/** `replayed`: true for the task of an earlier call with the same idempotency key. Nothing was started or charged. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
 type Ports = SubmissionPorts & {
@@ -71,8 +71,8 @@ export type CreationSettings = SubmissionSettings &
 
 /**
  * `POST /panoramas`: reserves the credits, then submits the task to the provider. Queues the task if no place has a
- * free slot (start-queued-tasks.ts). A refused creation costs nothing. Refuses at once if all places that can make it
- * are down, the queue is full, or the wait would exceed the queue deadline.
+ * free slot (start-queued-tasks.ts). A refused creation costs nothing. Refuses at once if all places that can make the
+ * panorama are down, the queue is full, or the wait would exceed the queue deadline.
  */
 export const createPanorama =
   (ports: Ports, settings: CreationSettings) =>
@@ -99,7 +99,7 @@ export const createPanorama =
     const submission = await submitReserved(ports, settings, task, opening.dueAt);
     return submission.map((submitted) => ({ task: submitted, replayed }));
   };
-/** Builds the input of the store, which reads the account, calls `decide` and writes the task. */
+/** Builds the input of `tasks.open`. The store then reads the account, calls `decide` and writes the task. */
 const newOpening = (
   { provider, generationTime, clock, ids, secrets }: Ports,
   { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
@@ -135,13 +135,13 @@ const newOpening = (
       const budget = budgetOf(apiKey?.budgets, spending);
       const opened = openTask(standing, draft, { policy, now, turn: queuePosition?.turn, place, budget });
       const isUnavailable = isDown || (queuePosition !== undefined && cannotQueue(queuePosition));
-      // Refusals by the account come before refusals by the provider.
+      // A reason in the account is reported before an unavailable provider or a full queue.
       return opened.isOk() && isUnavailable ? err({ kind: "upstream_error" }) : opened;
     },
   };
 };
 
-/** Adds the images. The store refuses them after its idempotency lookup, so that a repeat still gets its task. */
+/** Adds the images. `decide` refuses them, which runs after the idempotency lookup: a repeat still gets its task. */
 const withImages = (
   opening: TaskOpening<CreatePanoramaError>,
   images: ImageUrls | undefined,
@@ -162,8 +162,8 @@ const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined):
 };
 
 /**
- * Submits the task, whose credits are reserved. If the store is busy, returns it as `submitting`; the sweep resolves
- * it.
+ * Submits the task, whose credits are reserved. If the store is busy, returns the task as `submitting`; the sweep
+ * resolves this task after the deadline.
  */
 const submitReserved = (
   ports: Ports,

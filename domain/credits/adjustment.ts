@@ -3,12 +3,12 @@ import type { Brand } from "../ids.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import { isStorable } from "../text.js";
 
-/** The operator's reason of an adjustment: 1 to 200 characters, shown to the owner of the account. */
+/** The operator's reason for an adjustment: 1 to 200 characters, shown to the owner of the account. */
 export type AdjustmentReason = Brand<string, "AdjustmentReason">;
 
 const REASON_CHARACTERS_MAX = 200;
 
-/** Trims the text. The error names the broken rule. */
+/** Trims and checks the text. The error names the broken rule. */
 export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> =>
   parseNote("reason", text, REASON_CHARACTERS_MAX).map((reason) => reason as AdjustmentReason);
 
@@ -17,7 +17,7 @@ export type AdjustmentReference = Brand<string, "AdjustmentReference">;
 
 const REFERENCE_CHARACTERS_MAX = 100;
 
-/** Trims the text. The error names the broken rule. */
+/** Trims and checks the text. The error names the broken rule. */
 export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> =>
   parseNote("reference", text, REFERENCE_CHARACTERS_MAX).map((reference) => reference as AdjustmentReference);
 

@@ -12,23 +12,23 @@ export type Funds = { readonly credits: Credits; readonly debt: Credits };
 export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
 
 /**
- * Books an entry. A missing amount becomes debt; added credits pay debt first. A change of debt gets its own `debt`
- * entry: the balance is the sum of all entries, the debt the sum of the `debt` entries. New debt is written first, so
- * the balance never goes below 0. Throws a `RangeError` above 2^31 - 1.
+ * Books an entry. What the balance cannot cover becomes debt; added credits pay debt first. A change of debt gets its
+ * own `debt` entry: the balance is the sum of all entries, the debt the sum of the `debt` entries. New debt comes
+ * first, so the sum never goes below 0. Throws a `RangeError` if the balance or the debt would exceed 2^31 - 1.
  */
 export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const sum = funds.credits + entry.credits;
-  const change = sum < 0 ? -sum : -Math.min(sum, funds.debt);
+  const debtChange = sum < 0 ? -sum : -Math.min(sum, funds.debt);
   const { accountId, at } = entry;
-  if (Math.max(sum + change, funds.debt + change) > CREDITS_MAX) {
+  if (Math.max(sum + debtChange, funds.debt + debtChange) > CREDITS_MAX) {
     throw new RangeError(
       `Account ${accountId} has ${funds.credits} credits, which cannot change by ${entry.credits}: the most is ${CREDITS_MAX}, also of a debt.`,
     );
   }
-  const debt: LedgerEntry = { kind: "debt", accountId, credits: change, at };
+  const debt: LedgerEntry = { kind: "debt", accountId, credits: debtChange, at };
   return {
-    funds: { credits: credits(sum + change), debt: credits(funds.debt + change) },
-    entries: change === 0 ? [entry] : change > 0 ? [debt, entry] : [entry, debt],
+    funds: { credits: credits(sum + debtChange), debt: credits(funds.debt + debtChange) },
+    entries: debtChange === 0 ? [entry] : debtChange > 0 ? [debt, entry] : [entry, debt],
   };
 };
 

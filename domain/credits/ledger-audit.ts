@@ -6,12 +6,12 @@ import type { Reservation } from "./reservation.js";
 import type { Standing } from "./standing.js";
 
 /**
- * A task as the audit sees it: anything with a reservation. `state` is shown in findings. Active while its credits are
- * held.
+ * A task as the audit sees it: anything with a reservation. `state` is shown in findings. The task counts as active
+ * while its credits are held.
  */
 export type PaidTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
 
-/** The task as the audit sees it. Its credits are held in every state but `failed` and `succeeded`. */
+/** The state of the task decides: `failed` is refunded, `succeeded` is captured, every other state is held. */
 export const paidTask = (id: TaskId, accountId: AccountId, state: string, credits: Credits): PaidTask => {
   const reserved = { taskId: id, accountId, credits };
   if (state === "failed") return { id, state, reservation: { ...reserved, state: "refunded" } };
@@ -22,7 +22,7 @@ export const paidTask = (id: TaskId, accountId: AccountId, state: string, credit
 export type LedgerAudit = {
   /** Adds some tasks of the account, with all entries of these tasks. */
   readonly addTasks: (tasks: readonly PaidTask[], entries: readonly LedgerEntry[]) => void;
-  /** Adds some entries that belong to no task of the account. */
+  /** Adds some other entries of the account. One with a task id is an error: the account has no such task. */
   readonly addEntries: (entries: readonly LedgerEntry[]) => void;
   /** Adds some paid orders of the account, each of them once. */
   readonly addOrders: (paid: readonly BoughtCredits[]) => void;
@@ -42,16 +42,16 @@ export type BoughtCredits = {
  * - balance: the sum of all entries, not negative
  * - debt: the sum of the `debt` entries
  * - active tasks: as many as hold credits
- * - each order: credited once, never taken back beyond its credits
+ * - each order: credited at most once; the sum of its entries is 0 to its credits, and fits a paid order (`addOrders`)
  * - each task: exactly the entries of its state
  */
 export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<Standing, "accountId">): LedgerAudit => {
   let sum = 0;
   let debtSum = 0;
   let active = 0;
-  const orders = new Map<OrderId, { purchases: number; bought: number; left: number }>();
+  const orders = new Map<OrderId, { purchases: number; bought: number; booked: number }>();
   /** The remaining credits of each paid order. */
-  const expected = new Map<OrderId, number>();
+  const expectedLeft = new Map<OrderId, number>();
   const unknownTasks = new Set<TaskId>();
   const taskFindings: string[] = [];
   return {
@@ -69,16 +69,16 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
         if ("taskId" in entry) unknownTasks.add(entry.taskId);
         if (entry.kind === "debt") debtSum += entry.credits;
         if (!("orderId" in entry)) continue;
-        const order = orders.get(entry.orderId) ?? { purchases: 0, bought: 0, left: 0 };
+        const order = orders.get(entry.orderId) ?? { purchases: 0, bought: 0, booked: 0 };
         orders.set(entry.orderId, order);
-        order.left += entry.credits;
+        order.booked += entry.credits;
         if (entry.kind !== "purchase") continue;
         order.purchases += 1;
         order.bought += entry.credits;
       }
     },
     addOrders: (paid) => {
-      for (const { id, credits, takenBack = 0 } of paid) expected.set(id, credits - takenBack);
+      for (const { id, credits, takenBack = 0 } of paid) expectedLeft.set(id, credits - takenBack);
     },
     finish: () => {
       const totals: string[] = [];
@@ -87,12 +87,12 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
       if (debtSum !== debt) totals.push(`the debt is ${debt}, but the sum of its entries is ${debtSum}`);
       if (active !== activeTasks) totals.push(`${activeTasks} active tasks are counted, but there are ${active}`);
       const unknown = [...unknownTasks].map((id) => `there are entries for task ${id}, which does not exist`);
-      const orderFindings = [...orders].flatMap(([id, { purchases, bought, left }]) => [
+      const orderFindings = [...orders].flatMap(([id, { purchases, bought, booked }]) => [
         ...(purchases > 1 ? [`order ${id} was credited more than once`] : []),
-        ...(left < 0 || left > bought ? [`order ${id} gave ${bought} credits, of which ${left} are left`] : []),
+        ...(booked < 0 || booked > bought ? [`order ${id} gave ${bought} credits, of which ${booked} are left`] : []),
       ]);
-      const creditFindings = [...expected].flatMap(([id, left]) => {
-        const booked = orders.get(id)?.left ?? 0;
+      const creditFindings = [...expectedLeft].flatMap(([id, left]) => {
+        const booked = orders.get(id)?.booked ?? 0;
         return booked === left ? [] : [`order ${id} has ${left} credits left, but the sum of its entries is ${booked}`];
       });
       return [...totals, ...orderFindings, ...creditFindings, ...taskFindings, ...unknown];
@@ -120,7 +120,7 @@ const auditTask = ({ id, state, reservation }: PaidTask, entries: readonly Ledge
   return [`task ${id} is ${state} and must have [${required.join(", ")}], but has [${found.join(", ")}]`];
 };
 
-/** Audits an account whose ledger is in memory (`startAudit`). Returns one sentence per error. */
+/** Audits an account whose ledger is in memory (`startAudit`), without paid orders. Returns one sentence per error. */
 export const audit = (
   standing: Omit<Standing, "accountId">,
   entries: readonly LedgerEntry[],

@@ -6,11 +6,12 @@ import type { HeldReservation, RefundedReservation } from "./reservation.js";
 
 /**
  * One entry of an account's ledger. Entries are only added, never changed. The balance is the sum of their `credits`:
- * positive for a purchase and a refund, negative for a reservation. An adjustment by the operator is either.
+ * positive for `purchase`, `refund` and `payment_restored`, negative for `reservation` and `payment_refund`. An
+ * adjustment by the operator may be positive or negative.
  *
- * `payment_refund`: a payment was refunded or disputed, so its credits are removed. `payment_restored`: the refund
- * failed or the dispute was won, so they are added again. `debt`: positive when debt is added, negative when it is paid
- * (`book`).
+ * `payment_refund`: credits of an order are removed, because its payment was refunded or disputed, or the operator took
+ * them back. `payment_restored`: the refund failed or the dispute was won, so they are added again. `debt`: positive
+ * when debt is added, so that the balance does not fall below 0; negative when credits pay it (`book` in funds.ts).
  */
 export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
   | { readonly kind: "purchase" | "payment_refund" | "payment_restored"; readonly orderId: OrderId }
@@ -18,7 +19,7 @@ export type LedgerEntry = { readonly accountId: AccountId; readonly credits: num
   | {
       readonly kind: "adjustment";
       readonly reason: AdjustmentReason;
-      /** The operator's reference. A second adjustment with it is not written. */
+      /** The operator's reference. The account has at most one adjustment with it. */
       readonly reference?: AdjustmentReference | undefined;
     }
   | { readonly kind: "debt" }
@@ -33,7 +34,7 @@ export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   at: order.paidAt,
 });
 
-/** The entry of a refund or dispute: `change` < 0 removes credits, > 0 adds them again. */
+/** The entry of a returned payment (payment-return.ts): `change` < 0 removes credits, > 0 adds them again. */
 export const returnEntry = (order: Pick<PaidOrder, "id" | "accountId">, change: number, at: Date): LedgerEntry => ({
   kind: change < 0 ? "payment_refund" : "payment_restored",
   accountId: order.accountId,

@@ -35,7 +35,7 @@ export type TaskDraft = Pick<QueuedTask, "id" | "slug" | "request"> &
 
 /** Terms of a new task besides the standing of its account. */
 export type OpeningTerms = {
-  /** The price and the limits. */
+  /** Prices and limits. `rates.write`: the maximum of failures per day follows from it (failure-budget.ts). */
   readonly policy: {
     readonly prices: Prices;
     readonly activeMax: number;
@@ -68,15 +68,17 @@ export const openTask = (
   if (policy.suspendOnDispute && (standing.openDisputes ?? 0) > 0) {
     return err({ kind: "insufficient_credits", balance: standing.credits, cost, isSuspended: true });
   }
-  const admitCost = (): Result<void, BudgetSpent | TooManyFailures> => {
+  const admitByBudgetAndFailures = (): Result<void, BudgetSpent | TooManyFailures> => {
     const admitted = budget === undefined ? ok(undefined) : admitSpending(budget.budgets, budget.spending, cost, now);
     return admitted.isErr() ? admitted : admitAfterFailures(failures, rates.write, now);
   };
-  return reserve(standing, { taskId: draft.id, cost }, activeMax, admitCost).map(
+  return reserve(standing, { taskId: draft.id, cost }, activeMax, admitByBudgetAndFailures).map(
     ({ reservation, standing: after, lowBalance }) => {
       const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
       const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "submitting", turn, place } : { ...core, state: "queued", turn };
+        turn === undefined
+          ? { ...core, state: "submitting", turn: undefined, place }
+          : { ...core, state: "queued", turn };
       return { task, standing: after, ...(lowBalance && { lowBalance }) };
     },
   );

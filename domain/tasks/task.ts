@@ -28,9 +28,9 @@ import type { Slug } from "./slug.js";
  * `generated`: the provider has a result, which is not checked yet (picture.ts).
  *
  * The client sees all four as `processing`. A task returns to the queue only if certainly nothing was started for it.
- * Each return increments `submissions`. A task enters `queued` and `submitting` at most once per submission, every
- * other state once. So `state` and `submissions` together identify a version of a task. Only the caller that made the
- * task `submitting` may send it.
+ * Each return increments `submissions`. A task enters `queued` and `submitting` at most once for each value of
+ * `submissions`, and every other state at most once. So `state` and `submissions` together identify a version of a
+ * task. Only the caller that made the task `submitting` may send it.
  */
 export type Task = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
@@ -54,12 +54,12 @@ type TaskCore = {
   readonly reservedAt: Date;
   /** The W3C trace context of its creation. */
   readonly traceparent?: string | undefined;
-  /** The operator's reason for hiding the panorama (out-of-sight.ts); `undefined`: its visibility applies. */
+  /** The operator's reason for hiding the panorama (out-of-sight.ts); `undefined`: not hidden. */
   readonly hiddenReason?: string | undefined;
 };
 /**
- * The provider place that generates the task, whose slot it holds or has held (queue.ts), such as `fal:seedream-4.5`.
- * `undefined`: not recorded.
+ * The provider place that generates the task, such as `fal:seedream-4.5`. The task holds, or held, a slot of this place
+ * (queue.ts). `undefined`: not recorded.
  */
 type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
@@ -70,7 +70,7 @@ type Measured = { readonly figures?: ResultFigures | undefined };
  * The owner's request to cancel a task. `refusedAt`: time at which the provider last declined to stop the generation.
  */
 export type CancelRequest = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
-/** A task that stores the owner's request to cancel: the worker that holds the lease carries it out. */
+/** A task that can store the owner's request to cancel; the worker that holds its lease then carries it out. */
 export type Cancelable = { readonly cancelRequest?: CancelRequest | undefined };
 
 /** A task that waits for a slot of the provider. */
@@ -89,7 +89,7 @@ export type SubmittingTask = TaskCore &
   Placed & {
     readonly state: "submitting";
     readonly reservation: HeldReservation;
-    /** Its turn in the queue. `undefined`: never queued, so its creation request still waits for the answer. */
+    /** Its turn in the queue. `undefined`: never queued. Usually its creation request still waits. */
     readonly turn: number | undefined;
     /** Number of earlier submissions. None of them started a generation. */
     readonly submissions: number;
@@ -138,7 +138,7 @@ export type ActiveTask = QueuedTask | SubmittingTask | SubmittedTask | Generated
  * Reasons of a failed task.
  *
  * Before the provider accepted it: `never_started` (waited too long in the queue), `refused`, `submission_unknown` (no
- * clear answer), `never_submitted` (no answer was recorded before the deadline).
+ * clear answer), `never_submitted` (no answer was recorded before the deadline, nor found later).
  * Afterwards: `generation_failed`, `unusable_result` (not a usable picture), `deadline_passed`.
  * Before or afterwards: `content_refused` (by the provider's content rules), `reference_unreachable` (a reference image
  * could not be read from its URL), `reference_unusable` (the provider could not use a reference image),
@@ -166,13 +166,13 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "submitting" || task.state === "submitted" || task.state === "generated";
 
-/** True while the task is generated or its image is stored. */
+/** True while the task is active, or its image is still `uploading`. */
 export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
 
 /**
- * True for a transition after which the creation request gets an error instead of the task. Its idempotency key is then
- * free again.
+ * True if a task that was never queued fails while `submitting`. Its creation request, if it still waits, gets an
+ * error, and its idempotency key is free again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
   before.state === "submitting" && before.turn === undefined && next.state === "failed";
@@ -199,7 +199,7 @@ export const requeue = ({ place: _, ...task }: SubmittingTask, turn: number): Qu
   submissions: task.submissions + 1,
 });
 
-/** The provider accepted the task under its own id. */
+/** Records that the provider accepted the task, with the provider's id. */
 export const submit = (
   { turn: _, submissions: __, ...task }: SubmittingTask,
   upstreamTaskId: string,
@@ -211,7 +211,7 @@ export const submit = (
   upstreamTaskId,
 });
 
-/** Restarts the age of the task at `now`, and so its deadline: the clock was set back after the submission. */
+/** Counts the deadline from `now`: for a submission time in the future, because the clock was set back. */
 export const restartDeadline = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
   ...task,
   submittedAt: now,

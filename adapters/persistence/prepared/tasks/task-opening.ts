@@ -32,7 +32,7 @@ import { readSpending, spend, spendingOfKey, toSpending } from "../spending-rows
 import type { TaskObserver } from "./sql-task-context.js";
 import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
 
-/** After so many changes of an account by others between reading and writing it, the account is locked instead. */
+/** Attempts without a lock. One fails if the account changes between reading and writing; then it is locked. */
 const UNLOCKED_ATTEMPTS_MAX = 3;
 
 export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
@@ -53,8 +53,8 @@ export const openTaskRows = async <Refusal>(
 };
 
 /**
- * Opens a task on PostgreSQL. `waited`: other creations of this account came first, so that this one may be refused
- * now.
+ * Opens a task on PostgreSQL. `waited`: other writes of this account in this process came first (creations or ends of
+ * tasks), so the account may have changed since the request was admitted.
  */
 const openInTurn = async <Refusal>(
   database: Database,
@@ -84,22 +84,23 @@ const openInTurn = async <Refusal>(
 };
 
 /**
- * If the first place that takes the task has no limit, the task starts there, and waits only if others wait already.
+ * True if the opening must lock the queue even if no task waits: the first place has a limit, or there is no place.
+ * Without a limit, the task starts there, and waits only behind tasks that wait already.
  */
 const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
   if (queue === undefined) return false;
-  const [first] = queue.places;
-  return first === undefined || first.concurrencyMax !== undefined;
+  const [firstPlace] = queue.places;
+  return firstPlace === undefined || firstPlace.concurrencyMax !== undefined;
 };
 
 /**
- * Opens a task on PostgreSQL without a lock: decides about what was read, then writes everything in one statement if
- * nobody has written the account's row since and no task waits. Otherwise writes nothing and returns `undefined`: read
- * and decide again.
+ * Opens a task on PostgreSQL without a lock: decides by the account as read, then writes everything in one statement if
+ * its row is unchanged and no task waits. `tasks_wait`: tasks waited already when it was read. `undefined`: nothing was
+ * written, because the row has changed or a task waits now; the caller reads and decides again.
  *
  * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
  * creation and every refund writes the row, so an unchanged row also means that no other creation has used the
- * idempotency key, and that what the key has spent is the same.
+ * idempotency key, and that the API key's spending is unchanged.
  */
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
@@ -162,7 +163,7 @@ const openLocked = <Refusal>(
     return ok({ task, replayed: false });
   });
 
-/** This creation has made the balance low. */
+/** The event of a creation that has made the balance low. */
 const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: LowBalance): NewEvent => ({
   type: "credits.low",
   accountId,
@@ -190,7 +191,7 @@ const creationWrites = (
   return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
 };
 
-/** What a creation on PostgreSQL decides about. */
+/** The data that a creation on PostgreSQL reads before it decides. */
 type ReadAccount = {
   readonly current: Standing;
   readonly version: string;
@@ -200,7 +201,8 @@ type ReadAccount = {
 };
 
 /**
- * Enough for a creation without an idempotency key and a budget. Whether a task waits is checked when it is written.
+ * Replaces the read for a creation with neither an idempotency key nor a budget. The statement that writes the new task
+ * checks whether tasks wait.
  */
 const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
   current: standing,
@@ -255,7 +257,7 @@ const startOrWait = async (sql: Sql, { places }: QueueLimits, lastTurn: number):
   return { queuePosition: await positionOf(sql, queue, nextTurn(queue, lastTurn)) };
 };
 
-/** The task of an idempotency key that is already used; an error if it was used for another request, or is deleted. */
+/** The task of an idempotency key that is already used; an error for another request or a deleted task. */
 const firstUse = async (
   sql: Sql,
   account: AccountId,
