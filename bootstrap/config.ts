@@ -15,14 +15,14 @@ const SECRET =
 const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
 
 /**
- * Redacts a value for messages and logs: secrets entirely, and user, password and query of URLs. Hides more of an
- * invalid URL.
+ * Redacts a value for messages and logs: secrets entirely, and user, password and query of URLs. If the end of the
+ * password is unclear, hides everything after the scheme.
  */
 const redacted = (name: string, text: string): string => {
   if (SECRET.test(name)) return NOT_SHOWN;
   if (!URLS.test(name)) return text;
   const [, scheme = "", rest = ""] = /^([a-z]+:\/\/)?(.*)$/is.exec(text) ?? [];
-  // `?…@` is ambiguous: a query with `@`, or an unescaped password. Hides everything.
+  // With `@` after `?`, the `@` may be part of the query, or the `?` part of the password. Hides everything.
   if (/\?.*@/s.test(rest)) return scheme + NOT_SHOWN;
   return scheme + rest.replace(/^.*@/s, `${NOT_SHOWN}@`).replace(/\?.*/s, `?${NOT_SHOWN}`);
 };
@@ -71,11 +71,11 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     return ok(configOf(data, publicUrl, storage, provider, settings));
   });
 
-/** Returns the pair, or `undefined` if one value is unset. */
+/** Returns the pair if both values are set, otherwise `undefined`. */
 const completePair = <Pair extends Readonly<Record<string, string | undefined>>>(pair: Pair) =>
   Object.values(pair).includes(undefined) ? undefined : (pair as { readonly [Name in keyof Pair]: string });
 
-/** An `undefined` member means the default that environment.ts documents for its variable. */
+/** If a member is `undefined`, the default in environment.ts applies. */
 const configOf = (
   data: Environment,
   /** Without a trailing slash. */
@@ -109,7 +109,7 @@ const configOf = (
   operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
   mail: completePair({ url: data.SMTP_URL, from: data.MAIL_FROM }),
   otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
-  // Only `development` or no NODE_ENV turns the demo account on, so that a misspelled `production` does not.
+  // Only for an unset NODE_ENV or exactly `development`: a misspelled `production` makes no demo account.
   demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
   logLevel: data.LOG_LEVEL,
 });
@@ -119,12 +119,12 @@ export type Config = Readonly<ReturnType<typeof configOf>>;
 
 const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const parsed = environmentSchema.safeParse(set);
+  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = environmentSchema.safeParse(nonEmpty);
   if (parsed.success) return ok(parsed.data);
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0]);
-  const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(redacted(name, set[name] ?? ""));
+  const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(redacted(name, nonEmpty[name] ?? ""));
   return err(
     `Bad configuration: ${name}=${value}: ${issue?.message}. See bootstrap/CONFIGURATION.md for the allowed values.`,
   );
@@ -169,9 +169,7 @@ const s3Of = (data: Environment) => {
     return err("Bad configuration: set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither.");
   }
   if (endpoint === undefined && data.S3_REGION === undefined) {
-    return needs(
-      "S3_REGION, the region of the bucket such as eu-central-1, or S3_ENDPOINT for another service than AWS",
-    );
+    return needs("S3_REGION (such as eu-central-1) at AWS, or S3_ENDPOINT for a service other than AWS");
   }
   if (endpoint !== undefined && (endpoint.includes(`//${bucket}.`) || endpoint.endsWith(`/${bucket}`))) {
     return err(
@@ -203,7 +201,7 @@ export type S3Config = Extract<StorageConfig, { kind: "s3" }>;
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
-/** True if other machines can reach the service, and no proxy is named. */
+/** True if other machines can reach the service, and all trusted proxies are on this machine. */
 export const isReachedDirectly = ({ host, trustedProxies }: Pick<Config, "host" | "trustedProxies">): boolean =>
   !LOOPBACK.test(host) && trustedProxies.every(([network]) => network.range() === "loopback");
 

@@ -24,9 +24,9 @@ Generated from \`environment.ts\` and \`settings/settings-schema.ts\`. After a c
 
 ## Environment variables
 
-The service reads them when it starts. It does not start with an invalid value; one line names the variable. An empty
-variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and \`panorama mcp\` read only the
-variables in [their help](commands/COMMANDS.md#generate).
+The service reads them when it starts. If a value is invalid, it does not start, and prints one line that names the
+variable. An empty variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and
+\`panorama mcp\` read only the variables in [their help](commands/COMMANDS.md#generate).
 
 | variable | type | default | meaning |
 |---|---|---|---|
@@ -34,10 +34,10 @@ variables in [their help](commands/COMMANDS.md#generate).
 
 const SETTINGS = `## The settings file
 
-\`PANORAMA_SETTINGS\` names a JSON file, read once at startup. Omitted settings keep their defaults. The service does not
-start with an invalid setting; one line names file, setting, value and allowed values. \`panorama settings show\` prints
-the settings in effect. \`panorama settings show --schema > panorama-settings.schema.json\` writes the schema, with which
-editors complete and check the file.
+\`PANORAMA_SETTINGS\` names a JSON file, read once at startup. Omitted settings keep their defaults. If a setting is
+invalid, the service does not start, and prints one line with file, setting, value and allowed values.
+\`panorama settings show\` prints the settings in effect. \`panorama settings show --schema > panorama-settings.schema.json\`
+writes the schema, which editors use for completion and checks.
 
 | setting | type | default | meaning |
 |---|---|---|---|
@@ -55,13 +55,13 @@ export const configurationDocument = (): string => {
 const variableRows = (): readonly string[] => {
   const { properties } = z.toJSONSchema(environmentSchema, { io: "input", unrepresentable: "any" });
   return Object.entries(environmentSchema.shape).map(([name, schema]) => {
-    // Schema defaults are constants, `meta` defaults are texts.
+    // A default of the schema is shown as code. A default in `meta` is already text.
     const constant = "defaultValue" in schema.def ? code(String(schema.def.defaultValue)) : "unset";
     return rowOf(name, properties?.[name] as Property, schema.meta()?.default ?? constant);
   });
 };
 
-/** Rows of an object: its own, if it is described, and those of its settings. */
+/** The row of a setting. For an object: its own row if it has a description, then the rows of its members. */
 const settingRows = (name: string, property: Property): readonly string[] => {
   const { properties, items } = property;
   if (items !== undefined) return settingRows(`${name}[]`, items);

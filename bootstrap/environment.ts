@@ -38,7 +38,7 @@ const trustedProxies = z.string().transform((list, context) => {
 
 /**
  * All environment variables of the service. CONFIGURATION.md is generated from this schema (configuration-document.ts).
- * `default` in `meta`: text for a default that is no constant.
+ * If a default is not a constant, `default` in `meta` describes it.
  */
 export const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1").describe("the address at which the service listens"),
@@ -68,8 +68,8 @@ export const environmentSchema = z.object({
       "addresses or networks of reverse proxies, separated by commas. `X-Forwarded-For` is trusted only from these. If your proxy is missing here, all users behind it share one rate limit. The list replaces the default",
     ),
   PANORAMA_SETTINGS: z.string().optional().meta({
-    default: "none: the specification's values",
-    description: "a JSON file with prices, packs, limits and who may sign up: the settings file",
+    default: "no file: the values of the specification",
+    description: "path of the settings file (JSON) with prices, packs, limits and who may sign up",
   }),
   DATA_DIR: z.string().min(1).default("./data").describe("the SQLite file, stored images, temporary files"),
   DATABASE_URL: z
@@ -144,11 +144,11 @@ export const environmentSchema = z.object({
   AWS_SESSION_TOKEN: z.string().optional().describe("the session token, which only temporary credentials have"),
   SUBMIT_TIMEOUT_MS: milliseconds(100)
     .default(REMOTE_DEFAULTS.submitTimeoutMilliseconds)
-    .describe("timeout of one call that starts a generation, per provider of the list"),
+    .describe("timeout of one call that starts a generation. Each provider in `PROVIDER` has the whole time"),
   GENERATION_DEADLINE_MS: milliseconds(1000)
     .default(DEFAULTS.generationDeadlineMilliseconds)
     .describe(
-      "maximum time in the queue, and again maximum time of the generation. A task over either limit is failed and refunded",
+      "maximum time in the queue, and separately maximum time of the generation. A task over either limit is failed and refunded",
     ),
   QUEUE_MAX: z.coerce
     .number()
@@ -161,15 +161,15 @@ export const environmentSchema = z.object({
   SEAM_MAX: z.coerce.number().min(0).max(255).optional().meta({
     default: "no limit",
     description:
-      "maximum seam between the right and left edge, in the unit of the metric `panorama_seam_levels`. Pictures above it are refunded. Seams above 3 are visible; limits below 10 reject many pictures that can be blended well. The same as `results.seamMax` of the settings file",
+      "maximum seam between the right and left edge, in the unit of the metric `panorama_seam_levels`. A picture with a larger seam is refused and its credits are refunded. Seams above 3 are visible; limits below 10 reject many pictures that can be blended well. Set either this or `results.seamMax` of the settings file, not both",
   }),
   LEASE_MS: milliseconds(1000)
     .default(DEFAULTS.leaseMilliseconds)
     .describe(
-      "duration of a task lease (three times as long for checking and storing an image). After it, another instance takes over the tasks of a killed one",
+      "duration of a task lease (three times as long for checking and storing an image). After this time, another instance takes over the tasks of an instance that was killed",
     ),
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]).meta({
-    default: "only https and public addresses",
+    default: "none: only https and public addresses",
     description:
       "origins that may receive webhooks over http or at a private address, separated by commas, such as `http://10.0.0.5:9000`",
   }),
@@ -207,7 +207,7 @@ export const environmentSchema = z.object({
     .startsWith("whsec_")
     .optional()
     .describe(
-      "the signing secret of the webhook at `$PUBLIC_URL/payments/stripe`, to which Stripe sends `checkout.session.completed`, `checkout.session.async_payment_succeeded`, `refund.created`, `refund.updated`, `refund.failed` and `charge.dispute.*` (`charge.refunded` only where an account sends no `refund.*`)",
+      "the signing secret of the webhook at `$PUBLIC_URL/payments/stripe`, to which Stripe sends `checkout.session.completed`, `checkout.session.async_payment_succeeded`, `refund.created`, `refund.updated`, `refund.failed` and `charge.dispute.*` (`charge.refunded` only if your Stripe account sends no `refund.*`)",
     ),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" })
@@ -223,7 +223,7 @@ export const environmentSchema = z.object({
     .optional()
     .describe("the sender of e-mails, such as `Panorama <no-reply@panorama.example>`. Needed with `SMTP_URL`"),
   OPERATOR_EMAIL: z.email("must be an e-mail address, such as contact@panorama.example").optional().meta({
-    default: "no link, and no e-mail",
+    default: 'no link "Report", and no e-mails about orders',
     description:
       'the operator\'s address, which public panoramas show in their link "Report". With `SMTP_URL` and without Stripe, it also gets an e-mail for each order that waits for `panorama order pay`',
   }),

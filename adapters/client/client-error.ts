@@ -32,8 +32,8 @@ export type ClientError = {
   readonly code: ClientErrorCode;
   readonly message: string;
   /**
-   * With `invalid_request`, the parameter at fault as the service names it, such as `files[1]`; `message` then begins
-   * with `param` and a colon. `undefined` if no single parameter is at fault.
+   * For `invalid_request`: the name of the wrong parameter in the REST interface, such as `files[1]`. `message` begins
+   * with this name and a colon. `undefined` if no single parameter is wrong.
    */
   readonly param: string | undefined;
   /** For `upstream_error`: the failure reason. Absent in answers of older services. */
@@ -64,7 +64,7 @@ export const invalidRequestError = (refusal: InvalidRequest): ClientError => ({
   param: parameterName(refusal),
 });
 
-/** The message with `param` replaced by the caller's name for it from `names`. */
+/** The message. If it begins with `param` and `names` has another name for it, it begins with that name. */
 export const messageWithNames = ({ message, param }: ClientError, names: ReadonlyMap<string, string>): string => {
   const name = param === undefined ? undefined : names.get(param);
   return name !== undefined && message.startsWith(`${param}: `) ? name + message.slice(param?.length) : message;

@@ -1,7 +1,7 @@
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { CreationInput } from "./resources.js";
 
-/** A parsed creation with the names of the REST interface. Omitted members are `undefined`. */
+/** Converts a parsed creation back to the input of `create`. Omitted members are `undefined`. */
 export const creationInput = (request: CreationRequest, maxCredits?: number): CreationInput => {
   const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
   const input = {

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
 import { readAtMost } from "./requests/send-request.js";
 
-/** The bytes of an image, and their type by their signature. */
+/** The bytes of an image, and the type that its first bytes show. */
 export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: ImageType };
 
 type Limits = { readonly bytesMax: number; readonly seconds: number; readonly signal?: AbortSignal | undefined };

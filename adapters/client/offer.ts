@@ -16,7 +16,7 @@ const toldAbilitiesSchema = z.object({
 /** The output of `toldAbilitiesSchema`. */
 export type ToldAbilities = z.infer<typeof toldAbilitiesSchema>;
 
-/** Abilities as JSON. Results are scaled, so every model has every resolution. */
+/** Abilities as JSON. Every resolution works with every model, because results are scaled. */
 export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abilities) => ({
   images_min: imagesMin,
   images_max: imagesMax,
@@ -38,7 +38,7 @@ export const offerSchema = z.object({
   /** Credits of one panorama, by resolution. */
   prices: z.object({ "1k": amount, "2k": amount, "4k": amount }),
   active_tasks: amount,
-  /** Requests of one API key. */
+  /** Maximum number of requests per minute with one API key. */
   requests_per_minute: z.object({ read: amount, write: amount }),
   uploads: z.object({
     files: amount,
@@ -56,7 +56,7 @@ export const offerSchema = z.object({
 /** The output of `offerSchema`. */
 export type Offer = z.infer<typeof offerSchema>;
 
-/** Policy of the service as JSON. `unusedHours`: hours until an unused uploaded image is deleted, if known. */
+/** The offer for a policy, without abilities. `unusedHours`: hours until an unused uploaded image is deleted. */
 export const offerOf = (
   { prices, rates, activeMax, uploads, packs }: PanoramaPolicy,
   unusedHours?: number | undefined,

@@ -84,7 +84,7 @@ export type CallOptions = Pick<ClientOptions, "timeout" | "maxRetries"> & { read
 /** `idempotencyKey`: the same creation with the same key within 24 hours is charged once. Default: a new UUID. */
 export type CreateOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
 
-/** The task as it is now, while a wait goes on. */
+/** The state of the task at a read during a wait. */
 export type Progress = { readonly task: PanoramaTask; readonly elapsedSeconds: number };
 
 /** `timeout`: in milliseconds. `onProgress` is called after each read, about every ten seconds. */
@@ -114,15 +114,15 @@ export type EventOptions = {
 };
 
 /**
- * Default timeout of an attempt. The service may need 30 s to call its provider. A retry with the same idempotency key
- * is answered while the first attempt still runs.
+ * Default timeout of an attempt. Shorter than the 30 s that the service may need for a creation: a retry with the same
+ * idempotency key is answered while the first attempt still runs.
  */
 const ATTEMPT_MILLISECONDS = 12_000;
 const CALL_MILLISECONDS = 40_000;
 /** Longer than the deadlines of the service for a generation and for saving its image. */
 const WAIT_MILLISECONDS = 15 * 60_000;
 
-/** Seconds of `Prefer: wait` per read: reports progress, and stays below 60 reads a minute. */
+/** Seconds of `Prefer: wait` per read: short enough to report progress, long enough for 60 reads a minute. */
 const WAIT_SLICE_SECONDS = 10;
 /** The minimum time between two reads, in case the service does not wait. */
 const POLL_MILLISECONDS_MIN = 2_000;
@@ -213,7 +213,10 @@ export class PanoramaClient {
     throw panoramaError({ ...NO_RESPONSE, code: "timeout", message, mayHaveBeenAccepted: true }, call);
   }
 
-  /** `GET /panoramas/{id}`; with `waitSeconds` (at most 30) the service answers when the task leaves `processing`. */
+  /**
+   * `GET /panoramas/{id}`. With `waitSeconds` (at most 30), answers as soon as the task is no longer `processing`, or
+   * after this time.
+   */
   read(id: string, options: CallOptions & { readonly waitSeconds?: number } = {}): Call<PanoramaTask> {
     const { waitSeconds = 0, signal, ...limits } = options;
     const perAttemptTimeout = this.#limits.perAttemptTimeout + waitSeconds * 1000;
@@ -221,8 +224,8 @@ export class PanoramaClient {
   }
 
   /**
-   * Waits until the task has failed, or has succeeded and its image is no longer `uploading`. Returns the task as it is
-   * at the timeout (default: 15 minutes), finished or not.
+   * Waits until the task has failed, or has succeeded and its image is no longer `uploading`. If this takes longer than
+   * `timeout` (default: 15 minutes), returns the unfinished task.
    *
    * Uses the event stream of the task. Polls instead if `onProgress` is given, or if the stream is unavailable or ends
    * early.
@@ -291,7 +294,7 @@ export class PanoramaClient {
 
   /**
    * `POST /images`. Checks the images against the default limits; if they exceed these, reads the service's limits.
-   * `limits`: `uploads` of an earlier `offer`, to skip that read.
+   * Pass the `uploads` of an earlier `offer` as `limits` to check against these without that read.
    */
   upload(
     images: ImageSource | readonly ImageSource[],
@@ -432,7 +435,7 @@ export class PanoramaClient {
     return answered.value;
   }
 
-  /** `isAnswer` checks only the members that this client uses. The types also contain unchecked members. */
+  /** Sends the request with retries. The types also contain members that `isAnswer` does not check. */
   #result<T>(request: ApiRequest, limits: Limits): Promise<Result<Answer<T>, ClientError>> {
     const { timeout = this.#limits.timeout, maxRetries = this.#limits.maxRetries } = limits;
     const what = `${request.method} ${request.path.split("?")[0]}`;
@@ -467,13 +470,16 @@ export class PanoramaClient {
 }
 
 type Limits = Pick<ClientOptions, "timeout" | "maxRetries" | "perAttemptTimeout"> & {
-  /** Keeps retrying while the service is unreachable. */
+  /** Uses all retries even if no attempt could connect. Otherwise at most 3 in that case. */
   readonly taskExists?: boolean;
 };
 
 type Description = { readonly "x-panorama": Offer };
 
-/** Maximum pause before reconnecting. Doubles with each connection without events, up to 8 s. */
+/**
+ * After a failed connection, the minimum pause. After a closed one, the maximum of a random pause, doubled for each
+ * connection without events, up to 8 s.
+ */
 const RECONNECT_MILLISECONDS = 1_000;
 
 /** Reads an environment variable. `undefined` in browsers and without permission (Deno). */

@@ -5,7 +5,7 @@ import type { FailedTask, FailureReason } from "./resources.js";
 /** The codes of failed calls, and `generation_failed`: the task of `PanoramaClient.run` has failed. */
 export type PanoramaErrorCode = ClientErrorCode | "generation_failed";
 
-/** The creation or task of a failed call. */
+/** Ids of the creation or task that a call is about. */
 export type FailedCall = {
   readonly idempotencyKey?: string | undefined;
   readonly taskId?: string | undefined;
@@ -28,7 +28,7 @@ export class PanoramaError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The service may have accepted the request: a creation may have been charged. */
   readonly mayHaveBeenAccepted: boolean;
-  /** Key of a creation. A repetition with it within 24 hours is charged only once. */
+  /** Key of a creation. Creating again with this key within 24 hours costs nothing more. */
   readonly idempotencyKey: string | undefined;
   /** The task, if the call was about one. */
   readonly taskId: string | undefined;
@@ -53,13 +53,13 @@ export class PanoramaError extends Error {
 export class InvalidRequestError extends PanoramaError {}
 /** `invalid_api_key`: the key is missing, wrong, expired or lacks the scope. */
 export class AuthenticationError extends PanoramaError {}
-/** `insufficient_credits`: of the account, or of the key's budget. */
+/** `insufficient_credits`: the account has too few credits, or the key has used up its budget. */
 export class InsufficientCreditsError extends PanoramaError {}
 /** `not_found`: the account has no such task. */
 export class NotFoundError extends PanoramaError {}
 /** `rate_limited` or `too_many_active_tasks`: wait for `retryAfterSeconds`, or until a task ends. */
 export class RateLimitError extends PanoramaError {}
-/** `upstream_error`, `internal_error`, or `unexpected_answer`, which is not from the service. */
+/** `upstream_error` or `internal_error`; or `unexpected_answer`: something else answered, such as a proxy. */
 export class ServiceError extends PanoramaError {}
 /** `network_error` or `timeout`: no answer. A creation may have been accepted: see `idempotencyKey`. */
 export class ConnectionError extends PanoramaError {}
@@ -108,7 +108,7 @@ const NAMES: Readonly<Record<PanoramaErrorCode, string>> = {
   generation_failed: "TaskFailedError",
 };
 
-/** The error of a failed call, of the class for its code. */
+/** Creates the error of a failed call, in the class that belongs to its code. */
 export const panoramaError = (failure: ClientError, call?: FailedCall): PanoramaError =>
   new CLASSES[failure.code](failure, call);
 

@@ -6,7 +6,7 @@ import type { Offer } from "./offer.js";
 import { panoramaError } from "./panorama-error.js";
 import { abortedBefore } from "./requests/send-request.js";
 
-/** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
+/** If `type` is given, the first bytes must be of this type. */
 export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
 
 /** An image to upload: a `File` or `Blob`, bytes, a stream of them, or the path of a file. A browser has no paths. */
@@ -30,13 +30,13 @@ export const readImages = async (
 ): Promise<readonly ReferenceImage[]> => {
   const reading = Promise.all(sources.map(readImage));
   if (signal === undefined) return reading;
-  const read = new AbortController();
+  const finished = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
     const stop = () => reject(panoramaError(abortedBefore));
     if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { signal: read.signal });
+    signal.addEventListener("abort", stop, { signal: finished.signal });
   });
-  return Promise.race([reading, aborted]).finally(() => read.abort());
+  return Promise.race([reading, aborted]).finally(() => finished.abort());
 };
 
 const readImage = async (source: ImageSource): Promise<ReferenceImage> => {
@@ -75,7 +75,8 @@ type FileSystem = {
 const readFile = async (path: string | URL): Promise<ReferenceImage> => {
   const runtime = globalThis as { process?: { getBuiltinModule?: (name: string) => FileSystem | undefined } };
   const files = runtime.process?.getBuiltinModule?.("node:fs");
-  if (files === undefined) throw new TypeError("The path of a file can be uploaded in Node.js, Deno and Bun only.");
+  if (files === undefined)
+    throw new TypeError("Files can be read by path only in Node.js, Deno and Bun. Pass a File, a Blob or bytes.");
   const last = String(path).split(/[\\/]/).at(-1) ?? "";
   const name = path instanceof URL ? decodeURIComponent(last) : last;
   return { bytes: await files.promises.readFile(path), name };

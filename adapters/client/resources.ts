@@ -28,7 +28,7 @@ type CreationOptions = {
   readonly webhook_url?: string | undefined;
 };
 
-/** The picture of a task that has succeeded. The viewer of a private panorama opens for its owner only. */
+/** The picture of a task that has succeeded. Only its owner can open the `viewer_url` of a private panorama. */
 export type PanoramaOutput = Told<"thumbnail_url", NonNullable<PublicTask["output"]>>;
 
 /** Reason of a failed task. A later version of the service may add reasons: treat them as `provider_failed`. */
@@ -39,12 +39,12 @@ export type TaskError = Told<"param", Omit<NonNullable<PublicTask["error"]>, "re
   readonly reason: FailureReason;
 };
 
-/** Readonly. Members are required except those in `Optional`. */
+/** A type as the service sends it: readonly, and only the members in `Optional` may be absent. */
 type Told<Optional extends keyof Task, Task = PublicTask> = Readonly<
   Required<Omit<Task, Optional>> & { [Name in Optional]?: Exclude<Task[Name], undefined> }
 >;
 
-/** Members of every task. Times are RFC 3339, in UTC. Its credits are refunded if it fails. */
+/** Members of every task. Times are RFC 3339, in UTC. If a task fails, its credits are refunded. */
 type TaskCore = Told<
   "prompt" | "seed",
   Pick<
@@ -67,7 +67,7 @@ export type ProcessingTask = TaskCore & { readonly status: "processing" } & Told
     Pick<PublicTask, "queue_position" | "estimated_seconds">
   >;
 
-/** A task with a picture. `output` may be missing for a moment after the end. */
+/** A task with a picture. `output` may be absent for a moment after the task has succeeded. */
 export type SucceededTask = TaskCore & {
   readonly status: "succeeded";
   readonly finished_at: string;
@@ -84,7 +84,7 @@ export type FailedTask = TaskCore & {
 /** A task, by its `status`. */
 export type PanoramaTask = ProcessingTask | SucceededTask | FailedTask;
 
-/** The answer to a creation. `status`: `processing`, or the task's current status if the creation was repeated. */
+/** The answer to a creation. `status` is `processing`, also if it was repeated: read the task for its status. */
 export type CreatedTask = TaskCore & { readonly status: PanoramaTask["status"] };
 
 /** The task of `PanoramaClient.run`, with its picture. */
@@ -105,7 +105,7 @@ export type ListFilter = {
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };
 
-/** The public URLs in the order of the images, and until when they are kept if no creation uses them (RFC 3339). */
+/** The public URLs, in the order of the images. `expires_at` (RFC 3339): when those that no creation uses end. */
 export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at: string };
 
 /** Balance, reserved and spent credits of an account. */

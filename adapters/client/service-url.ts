@@ -10,7 +10,7 @@ const FIELD = "service_url";
 /** Takes the origin of a service (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
 export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest> => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The text may contain a password: it is not part of the error.
+  // The error does not contain the text, because the text may contain a password.
   if (url !== undefined && (url.username !== "" || url.password !== "")) {
     return err(invalidRequest(FIELD, { name: "no_user_info" }));
   }

@@ -28,7 +28,7 @@ const TOLERANCE_SECONDS = 5 * 60;
  * Verifies the signature of a webhook (Standard Webhooks) and returns its event. Rejects with a `WebhookError`.
  *
  * @param body as it was received, before JSON is parsed
- * @param secrets the `whsec_…` of the endpoint; several while you replace one
+ * @param secrets the secret of the endpoint (`whsec_…`), or the old and the new one while you replace it
  */
 export const verifyWebhook = async (
   body: string | Uint8Array,
@@ -40,7 +40,7 @@ export const verifyWebhook = async (
     headerOf(headers, name),
   );
   if (id === undefined || timestamp === undefined || signatures === undefined) {
-    const message = "The webhook has no webhook-id, webhook-timestamp or webhook-signature.";
+    const message = "The webhook lacks webhook-id, webhook-timestamp or webhook-signature.";
     throw new WebhookError("missing_header", message);
   }
   const age = Math.abs(now.getTime() / 1000 - Number(timestamp));
@@ -49,7 +49,8 @@ export const verifyWebhook = async (
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   if (!(await isSigned(signedText(id, timestamp, text), signatures, [secrets].flat()))) {
-    const message = "No signature of the webhook is right. Compare the secret with that of the endpoint.";
+    const message =
+      "The webhook was not signed with this secret, or was changed. Compare the secret with the endpoint's.";
     throw new WebhookError("wrong_signature", message);
   }
   const event = parseJson(text);

@@ -41,16 +41,16 @@ const price = z
   })
   .meta({ type: "number", minimum: 0.5, maximum: 999_999.99, multipleOf: 0.01 });
 
-const PROMPT_CHARACTERS_MAX = 4000;
-const PROMPT_ERROR = `must be a text of at most ${PROMPT_CHARACTERS_MAX} characters that contains {prompt} once`;
+const TEMPLATE_CHARACTERS_MAX = 4000;
+const PROMPT_ERROR = `must be a text of at most ${TEMPLATE_CHARACTERS_MAX} characters that contains {prompt} once`;
 
-/** Exactly one `{prompt}`, because GET /abilities reports the maximum length of the customer's prompt. */
+/** `{prompt}` exactly once: the prompt's maximum length in GET /abilities is calculated for one copy of it. */
 const providerPrompt = z
   .string({ error: PROMPT_ERROR })
-  .refine((text) => [...text].length <= PROMPT_CHARACTERS_MAX && text.split("{prompt}").length === 2, {
+  .refine((text) => [...text].length <= TEMPLATE_CHARACTERS_MAX && text.split("{prompt}").length === 2, {
     error: PROMPT_ERROR,
   })
-  .meta({ type: "string", maxLength: PROMPT_CHARACTERS_MAX, pattern: "\\{prompt\\}" });
+  .meta({ type: "string", maxLength: TEMPLATE_CHARACTERS_MAX, pattern: "\\{prompt\\}" });
 
 const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
@@ -126,12 +126,12 @@ export const settingsSchema = object({
       .optional()
       .meta({
         description:
-          "Writes of one API key in any 60 seconds. Actions on the web pages have one such limit per account. All keys of an " +
-          "account together may write 20 times as often.",
+          "Writes of one API key in any 60 seconds. Actions on the web pages have the same limit, per account. All keys of " +
+          "one account together may make 20 times as many writes.",
         default: rates.write.limit,
       }),
     activeTasks: integer(1, 1000).optional().meta({
-      description: "Tasks of one account in processing.",
+      description: "Maximum number of tasks of one account that are not finished.",
       default: PANORAMA_POLICY.activeMax,
     }),
     uploads: object({
@@ -164,14 +164,18 @@ export const settingsSchema = object({
       .meta({ description: "Same as the variable SEAM_MAX: the largest seam, in colour levels." }),
     seamRatioMax: number(1, 1000)
       .optional()
-      .meta({ description: "Maximum ratio of the edge difference to that of neighbouring columns." }),
+      .meta({
+        description: "Maximum of the difference between left and right edge, divided by that of neighbouring columns.",
+      }),
     poleDeviationMax: number(0, 128)
       .optional()
-      .meta({ description: "Maximum standard deviation of the first and the last row, in levels." }),
+      .meta({
+        description: "Maximum standard deviation of the first row, and of the last row, in levels of 0 to 255.",
+      }),
   })
     .optional()
     .meta({
-      description: "Maximum values of generated pictures. A picture above one is refunded. Default: no maximum.",
+      description: "Limits for generated pictures. A picture over a limit is refused and refunded. Default: no limits.",
     }),
   receiptText: z
     .string({ error: "must be a text" })
@@ -204,12 +208,12 @@ export const settingsSchema = object({
       }),
     accent: colour.optional().meta({
       description:
-        "Links and buttons on light backgrounds, with a contrast of 4.5 (WCAG 2.2 AA). Colours for hover, button text and " +
-        "selection are derived from it.",
+        "Links and buttons on light backgrounds. The contrast must be at least 4.5 (WCAG 2.2 AA). Colours for hover, button " +
+        "text and selection are derived from it.",
       default: "#3d50d0",
     }),
     accentOnDark: colour.optional().meta({
-      description: "Accent on dark backgrounds. Default with your own accent: a lighter tone of it.",
+      description: "Accent on dark backgrounds. If you set only `accent`: a lighter tone of `accent`.",
       default: "#aab6ff",
     }),
   })

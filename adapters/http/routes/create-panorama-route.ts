@@ -10,7 +10,7 @@ import type { Exchange } from "../requests/exchange.js";
 import { readJson } from "../requests/json-body.js";
 import type { GuardedHandler } from "./guard.js";
 
-/** Specification, Creation response. */
+/** Body of the 202 answer (specification, section "Creation response"). */
 export const creationResponseSchema = z
   .object({
     id: z.string(),
@@ -21,25 +21,25 @@ export const creationResponseSchema = z
   .meta({ id: "CreationResponse" });
 
 /**
- * `POST /panoramas`. `publicUrl` includes the path at which the routes are mounted. A `webhook_url` may use http at
- * `webhookPrivateOrigins`.
+ * `POST /panoramas`. `publicUrl` includes the path at which the routes are mounted. A `webhook_url` at one of
+ * `webhookPrivateOrigins` may use http or a private address.
  */
 export const createPanoramaRoute = (
   panoramas: Pick<UseCases["panoramas"], "create">,
   publicUrl: string,
   webhookPrivateOrigins: readonly string[],
 ): GuardedHandler => {
-  const tasks = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
+  const panoramasPath = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
   return async (exchange, owner, apiKey) => {
-    const key = idempotencyKeyOf(exchange);
-    if (key.isErr()) return err(key.error);
+    const idempotencyKey = idempotencyKeyOf(exchange);
+    if (idempotencyKey.isErr()) return err(idempotencyKey.error);
     const creation = (await readJson(exchange)).andThen((body) => parseCreation(body, webhookPrivateOrigins));
     if (creation.isErr()) return err(creation.error);
     const held = await exchange.hold();
     if (held.isErr()) return err(held.error);
 
     const { request, maxCredits } = creation.value;
-    const created = await panoramas.create(owner, request, key.value, {
+    const created = await panoramas.create(owner, request, idempotencyKey.value, {
       apiKey,
       maxCredits,
       traceparent: exchange.traceparent,
@@ -52,14 +52,14 @@ export const createPanoramaRoute = (
         credits_charged: task.reservation.credits,
         created_at: task.reservedAt.toISOString(),
         resolution: request.resolution,
-        visibility: request.visibility, // as requested, like the first answer
+        visibility: request.visibility, // as requested: a replay repeats the first answer
         prompt: request.prompt,
         image_urls: [...request.imageUrls],
         seed: request.seed,
         metadata: request.metadata,
       };
       return json(202, body, {
-        location: `${tasks}/${task.id}`,
+        location: `${panoramasPath}/${task.id}`,
         ...(replayed && { "idempotent-replayed": "true" }),
       });
     });

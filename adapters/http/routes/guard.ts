@@ -31,7 +31,7 @@ export type TaskHandler = (exchange: Exchange, task: Task, apiKey: AdmittedKey) 
 
 export type Guard = {
   readonly guarded: (kind: RequestKind, handler: GuardedHandler) => Handler;
-  /** Reads the task in the path in the same query as the key. Answers 404 if the account has no such task. */
+  /** Reads the task of the URL path in the same query as the key. Answers 404 if the account has no such task. */
   readonly guardedTask: (handler: TaskHandler) => Handler;
 };
 
@@ -45,9 +45,9 @@ type Parts = {
 };
 
 /**
- * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
- * (429). Does not read the body. Answers 429 to unknown keys from a network that sent too many invalid keys. Keys that
- * authenticated before are still served.
+ * Answers 401 if the API key is invalid, expired or lacks the scope. Then answers 429 if the key has reached its rate
+ * limit or, for a write, its account has. Does not read the body. Before all that, answers 429 if the network has sent
+ * too many invalid keys, unless this process remembers the key from an earlier request (`senders.isKnown`).
  */
 export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
   const policies = rateLimitPolicies(rates);
@@ -131,6 +131,6 @@ const invalid = unauthenticated("The API key is not valid. It must be complete, 
 /** Task id in the path. `undefined` if it is malformed. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
 
-/** 404 for a task id that the account does not have. */
+/** The error for the id of a task that the account does not have (404). */
 export const unknownTask = (exchange: Exchange): Result<never, NotFound> =>
   err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));

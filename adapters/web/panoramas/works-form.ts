@@ -66,7 +66,7 @@ type FormContext = {
   readonly hasGallery: boolean;
 };
 
-/** Renders the form with the earlier input. Chosen files cannot be restored: uploaded files are shown as pictures. */
+/** Renders the form with the earlier input. A file field cannot be filled again: uploads are shown as pictures. */
 export const creationForm = (
   form: URLSearchParams,
   { formToken }: Visitor,
@@ -110,7 +110,7 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 </form>`;
 };
 
-/** Shows all URLs of the form, even more than the maximum, for example when a panorama is created again. */
+/** Shows the URLs of the form even if the model accepts fewer, for example when a panorama is created again. */
 const pictureFields = (
   form: URLSearchParams,
   images: Images,
@@ -119,24 +119,24 @@ const pictureFields = (
 ): Html => {
   const { imagesMin, imagesMax } = abilities;
   const uploaded = form.getAll("uploaded_url");
-  const addresses = form.getAll("image_url").filter((url) => url.trim() !== "");
-  const isOpen = imagesMin > 0 || uploaded.length + addresses.length > 0;
-  const addressFields = Math.min(IMAGE_URLS_MAX, Math.max(imagesMax, addresses.length));
+  const typedUrls = form.getAll("image_url").filter((url) => url.trim() !== "");
+  const isOpen = imagesMin > 0 || uploaded.length + typedUrls.length > 0;
+  const addressFields = Math.min(IMAGE_URLS_MAX, Math.max(imagesMax, typedUrls.length));
   return html`<details class="references"${isOpen && html` open`}><summary>Pictures to start from (${imagesMin === 0 ? `up to ${imagesMax}` : imagesRange(abilities)})</summary>
 ${
   uploaded.length > 0 &&
-  html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => keptPicture(url, index + 1, images))}</ul>`
+  html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => uploadedPicture(url, index + 1, images))}</ul>`
 }
 <label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
 <input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp"${imagesMax > 1 && html` multiple`} data-count-min="${imagesMin}" data-count-max="${imagesMax}" data-bytes-max="${uploads.fileBytesMax}" data-total-bytes-max="${uploads.totalBytesMax}"></label>
 <p class="error small" id="picture-error" role="alert" hidden></p>
 <ul class="pictures" id="pictures" aria-label="Chosen pictures"></ul>
 <p class="visually-hidden" id="chosen" role="status"></p>
-<div class="addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${addresses[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
+<div class="addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${typedUrls[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
 </details>`;
 };
 
-const keptPicture = (url: string, number: number, images: Images): Html =>
+const uploadedPicture = (url: string, number: number, images: Images): Html =>
   html`<li>${
     isStoredHere(url, images) && html`<img src="${url}" alt="" width="96" height="72">`
   }<label class="check"><input type="checkbox" name="uploaded_url" value="${url}" checked> Picture ${number}</label></li>`;

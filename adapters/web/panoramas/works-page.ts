@@ -50,7 +50,7 @@ export type WorksParts = {
 
 const WORKS_PER_PAGE = 24;
 
-/** Query and fields of a request that shows the form again. */
+/** The query of the list, and the fields with which the form is filled. */
 export type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
 
 /** Renders the list of works, and the creation form with the fields of `form`. */
@@ -69,7 +69,7 @@ export const worksPage = async (
     credits.readBalance(visitor.account.id),
   ]);
   const isFirst = before === undefined && after === undefined;
-  // Paging back to the start redirects to the first page, so that it is always full.
+  // With nothing newer than this page, redirects to `/works`, so that the first page is always full.
   if (after !== undefined && newer === undefined && status === 200) return redirect(worksPath(search));
   const hasForm = isFirst && !hasFilters(search) && visitor.account.suspension === undefined;
   const now = clock.now();
@@ -106,8 +106,8 @@ ${(!isFirst || hasFilters(search)) && html`<a class="button quiet" href="${isFir
 };
 
 /**
- * Searches by words or resolution scan the tasks from new to old, because no index covers them. Other filters can be
- * paged both ways.
+ * Words and resolution have no index: such a search reads the tasks from new to old, and has no link to newer pages.
+ * Other filters can be paged in both directions.
  */
 const readWorks = (
   { panoramas }: WorksParts,

@@ -21,7 +21,7 @@ export const worksPages = (parts: WorksParts): readonly Page[] => {
   ];
 };
 
-/** Options for the forms on a work card. A form with the token of an earlier session gets the list again with 403. */
+/** Options for the forms on a work card. For a form token of an earlier session, the answer is 403 with the list. */
 const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
   onStaleToken: (request: PageRequest, visitor: Visitor) =>
     worksPage(
@@ -33,6 +33,7 @@ const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
   pathAfterLogin: () => "/works",
 });
 
+/** `?from={slug}` fills the form with an own panorama, `?prompt=` with a prompt. */
 const listRoute = (parts: WorksParts): Page => ({
   method: "GET",
   path: "/works",

@@ -72,7 +72,7 @@ ${select(
   RESOLUTION_NAMES.map((one) => [one, one.toUpperCase()]),
 )}</form>`;
 
-/** `label` is also the text of the first option (all values). */
+/** `label` names the field for screen readers, and is the first option, which removes the filter. */
 const select = (
   name: "status" | "visibility" | "resolution",
   label: string,
@@ -83,7 +83,7 @@ const select = (
     ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
   )}</select>`;
 
-/** Parses the search field: its text and words. */
+/** Reads the search text from the query, and its words. */
 export const parseSearchText = (
   query: URLSearchParams,
 ): { readonly text: string; readonly words: readonly string[] } => {

@@ -9,8 +9,8 @@ export type ModelInputs = {
   readonly constants: Readonly<Record<string, unknown>>;
   readonly sizes: Readonly<Record<Resolution, PixelSize>>;
   /**
-   * `list`: one URL per reference image. `canvas`: a LoRA trained on Replicate. It takes one image, whose size the
-   * result copies, and possibly a mask. `none`: text only.
+   * `list`: one URL per reference image. `canvas`: one image, whose size the result gets, and a mask if `hasMask`.
+   * LoRAs trained on Replicate are of this kind. `none`: text only.
    */
   readonly references:
     | { readonly kind: "list"; readonly input: string; readonly max: number }
@@ -29,7 +29,7 @@ const property = z.looseObject({
   maxLength: z.number().optional(),
   enum: z.array(z.unknown()).optional(),
   items: z.looseObject({ type: z.string().optional(), format: z.string().optional() }).optional(),
-  /** Enums are references to another schema. */
+  /** An enum may be a `$ref` to another schema instead of `enum`. */
   allOf: z.array(z.looseObject({ $ref: z.string().optional() })).optional(),
 });
 type Property = z.infer<typeof property>;
@@ -46,7 +46,7 @@ export const modelSchema = z.object({
 });
 type Schemas = z.infer<typeof modelSchema>["components"]["schemas"];
 
-/** Values for other inputs, if the model has them. The first allowed value is sent. */
+/** Values for optional inputs, best first. If the model has the input, the first value that it allows is sent. */
 const PREFERRED: Readonly<Record<string, readonly unknown[]>> = {
   num_outputs: [1],
   max_images: [1],
@@ -63,15 +63,15 @@ const PREFERRED: Readonly<Record<string, readonly unknown[]>> = {
 /** Width and height are multiples of this. */
 const STEP_PIXELS = 16;
 
-/** Reads the inputs from a schema. The error is a clause after "the model". */
+/** Reads the inputs from a schema. The error continues a sentence that begins with "the model". */
 export const readModelInputs = ({
   components: { schemas },
 }: z.infer<typeof modelSchema>): Result<ModelInputs, string> => {
   const { properties, required = [] } = schemas.Input;
   if (properties.prompt === undefined) return err("has no input prompt");
-  const custom = ["size", "aspect_ratio"].find((name) => allows(schemas, properties[name], "custom"));
+  const sizeInput = ["size", "aspect_ratio"].find((name) => allows(schemas, properties[name], "custom"));
   const { width, height } = properties;
-  if (custom === undefined || width === undefined || height === undefined) {
+  if (sizeInput === undefined || width === undefined || height === undefined) {
     return err("takes no width and height of its own: neither size nor aspect_ratio can be custom");
   }
   const sizes = sizesWithin(
@@ -84,7 +84,7 @@ export const readModelInputs = ({
     return value === undefined ? [] : [[name, value] as const];
   });
   const references = referencesIn(properties);
-  const constants = { [custom]: "custom", ...Object.fromEntries(chosen) };
+  const constants = { [sizeInput]: "custom", ...Object.fromEntries(chosen) };
   const sent = new Set([...Object.keys(constants), "prompt", "width", "height", "seed"]);
   const unknown = required.filter((name) => !sent.has(name));
   if (unknown.length > 0) return err(`needs the inputs ${unknown.join(", ")}, which this service does not send`);
@@ -106,7 +106,7 @@ const referencesIn = (properties: Readonly<Record<string, Property>>): ModelInpu
     : { kind: "none" };
 };
 
-/** True if the input exists and accepts `value`. */
+/** True if the input exists and accepts `value`. An input without an enum counts as not accepting "custom". */
 const allows = (schemas: Schemas, input: Property | undefined, value: unknown): boolean => {
   if (input === undefined) return false;
   const values = input.enum ?? input.allOf?.map(({ $ref }) => schemas[$ref?.split("/").at(-1) ?? ""]?.enum)[0];
@@ -115,13 +115,13 @@ const allows = (schemas: Schemas, input: Property | undefined, value: unknown): 
   return value !== "custom" && (typeof value !== "number" || (value >= minimum && value <= maximum));
 };
 
-/** Sizes to request, within the model's widths. Results are scaled later. `undefined` if no 2:1 size is possible. */
+/** The size to request for each resolution; results are scaled later. `undefined` if no 2:1 size is possible. */
 const sizesWithin = (widthMin: number, widthMax: number): ModelInputs["sizes"] | undefined => {
-  const least = Math.ceil(widthMin / 2 / STEP_PIXELS) * STEP_PIXELS;
-  const most = Math.floor(widthMax / 2 / STEP_PIXELS) * STEP_PIXELS;
-  if (least > most) return undefined;
+  const heightMin = Math.ceil(widthMin / 2 / STEP_PIXELS) * STEP_PIXELS;
+  const heightMax = Math.floor(widthMax / 2 / STEP_PIXELS) * STEP_PIXELS;
+  if (heightMin > heightMax) return undefined;
   const sizeOf = (resolution: Resolution): PixelSize => {
-    const heightPixels = Math.min(most, Math.max(least, RESOLUTIONS[resolution].heightPixels));
+    const heightPixels = Math.min(heightMax, Math.max(heightMin, RESOLUTIONS[resolution].heightPixels));
     return { widthPixels: 2 * heightPixels, heightPixels };
   };
   return { "1k": sizeOf("1k"), "2k": sizeOf("2k"), "4k": sizeOf("4k") };

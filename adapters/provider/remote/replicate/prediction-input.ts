@@ -18,7 +18,7 @@ import type { ModelInputs } from "./model-inputs.js";
 const LORA_PREFIX = "TOK, 360 degree equirectangular panorama, seamless";
 /** `prompt_strength` without a mask: 0 keeps the image, 1 ignores it. The models' default, 0.8, repaints too much. */
 const UNMASKED_PROMPT_STRENGTH = 0.6;
-/** `prompt_strength` with a mask. High, because the mask lets only the plain area around the photo be repainted. */
+/** `prompt_strength` with a mask. High: the mask protects the photo, so only the area around it is repainted. */
 const MASKED_PROMPT_STRENGTH = 0.95;
 /** Replicate accepts data URIs of up to 256 kB. Base64 turns three bytes into four characters. */
 const DATA_URI_BYTES_MAX = 190_000;
@@ -37,8 +37,8 @@ export const predictionInput = async (
   switch (references.kind) {
     case "list": {
       if (imageUrls.length > references.max) return err(tooMany(references.max));
-      const given = imageUrls.map(async (url, index) => (await sendReference(url, context)).mapErr(ofImage(index)));
-      const images = Result.combine(await Promise.all(given));
+      const sent = imageUrls.map(async (url, index) => (await referenceUrl(url, context)).mapErr(ofImage(index)));
+      const images = Result.combine(await Promise.all(sent));
       return images.map((urls) => ({
         ...settings,
         prompt: context.promptFor(request),
@@ -48,9 +48,9 @@ export const predictionInput = async (
     case "canvas": {
       if (imageUrls.length > 1) return err(tooMany(1));
       const [url] = imageUrls;
-      const image = url === undefined ? ok({}) : await canvasOf(context.storage, url, references.hasMask);
+      const canvasInputs = url === undefined ? ok({}) : await canvasOf(context.storage, url, references.hasMask);
       const text = prompt === undefined ? LORA_PREFIX : `${LORA_PREFIX}, ${prompt}`;
-      return image.map((given) => ({ ...settings, prompt: text, ...given }));
+      return canvasInputs.map((inputs) => ({ ...settings, prompt: text, ...inputs }));
     }
     case "none":
       if (imageUrls.length > 0) return err(tooMany(0));
@@ -58,14 +58,14 @@ export const predictionInput = async (
   }
 };
 
-/** Needed because the schema may be read only after the request was accepted. */
+/** Needed because a request that was accepted before the schema was read may have any number of images. */
 const tooMany = (max: number): string => `the model keeps at most ${max} reference images; nothing was sent`;
 
 /**
- * Converts a reference image for Replicate. Small images of this service become data URIs, larger ones are uploaded,
- * other URLs are passed on. Images are not resized.
+ * Returns the URL of a reference image for Replicate: a data URI for a small image of this service, the URL of an
+ * upload for a larger one, any other URL unchanged. Images are not resized.
  */
-const sendReference = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
+const referenceUrl = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
   if (context.storage.nameOf(url) === undefined) return ok(url);
   const read = await referenceFile(url, context);
   if (read.isErr()) return err(read.error);
@@ -81,15 +81,15 @@ const sendReference = async (url: string, context: CreationContext): Promise<Res
 type CanvasInputs = { readonly image: string; readonly mask?: string; readonly prompt_strength: number };
 
 /**
- * Places the image on a 2:1 canvas, because the result copies its size. A photo is preserved with a mask if the model
- * has one, otherwise with a low `prompt_strength`.
+ * The result has the size of the input image, so an image of this service is placed on a 2:1 canvas. Any other URL is
+ * sent unchanged. A mask protects the photo if the model accepts one, otherwise a lower `prompt_strength` does.
  */
 const canvasOf = async (
   storage: HostedImages,
   url: string,
   hasMask: boolean,
 ): Promise<Result<CanvasInputs, ReferenceFailure>> => {
-  const given = await referenceInput(storage, url, async (bytes): Promise<Result<string | CanvasInputs, string>> => {
+  const inputs = await referenceInput(storage, url, async (bytes): Promise<Result<string | CanvasInputs, string>> => {
     const canvas = await panoramaCanvas(bytes);
     if (canvas.isErr()) return err(canvas.error);
     const { jpeg, photo } = canvas.value;
@@ -98,7 +98,7 @@ const canvasOf = async (
     const mask = dataUri("image/png", await paintMask(photo));
     return ok({ image, mask, prompt_strength: MASKED_PROMPT_STRENGTH });
   });
-  return given.map((image) =>
+  return inputs.map((image) =>
     typeof image === "string" ? { image, prompt_strength: UNMASKED_PROMPT_STRENGTH } : image,
   );
 };

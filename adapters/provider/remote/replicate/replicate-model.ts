@@ -5,7 +5,7 @@ import { checkedJson, misconfigured, type Read, unchecked } from "../dialect.js"
 import type { CheckFailure } from "../remote-options.js";
 import { type ModelInputs, modelSchema, readModelInputs } from "./model-inputs.js";
 
-/** `version`: the value of `version` in a prediction: a version id, or the name of an official model. */
+/** `version` is sent with a prediction. It is a version id, or the name of an official model. */
 export type ResolvedModel = { readonly version: string; readonly inputs: ModelInputs };
 
 const versionSchema = z.object({ id: z.string(), openapi_schema: modelSchema });
@@ -15,15 +15,15 @@ type Version = z.infer<typeof versionSchema>;
 const VERSION_ID = /^[0-9a-f]{64}$/;
 
 /**
- * Looks up a model once per process: its schema, and the version from its name or else the latest one. Only official
- * models can run without a version id.
+ * Reads the schema of a model once per process: of the version that the setting names, otherwise of the latest one.
+ * Only official models can run without a version id.
  */
 export class ReplicateModel {
   /** `owner/name` or `owner/name:version`. */
   private readonly model: string;
   /** `undefined` before the first successful read. */
   known: ResolvedModel | undefined;
-  private reading: Promise<Result<ResolvedModel, CheckFailure>> | undefined;
+  private pending: Promise<Result<ResolvedModel, CheckFailure>> | undefined;
 
   constructor(model: string) {
     this.model = model;
@@ -37,10 +37,10 @@ export class ReplicateModel {
   /** Concurrent calls share one read. After a failure the next call reads again. */
   async find(read: Read): Promise<Result<ResolvedModel, CheckFailure>> {
     if (this.known !== undefined) return ok(this.known);
-    this.reading ??= this.read(read).finally(() => {
-      this.reading = undefined;
+    this.pending ??= this.read(read).finally(() => {
+      this.pending = undefined;
     });
-    return this.reading;
+    return this.pending;
   }
 
   private async read(read: Read): Promise<Result<ResolvedModel, CheckFailure>> {
@@ -73,11 +73,11 @@ export class ReplicateModel {
     if (version === null) return err(cannot("has no version that can be run"));
     const inputs = readModelInputs(version.openapi_schema).mapErr(cannot);
     return inputs.andThen((found): Result<ResolvedModel, CheckFailure> => {
-      // Models without `canvas` are treated as official and run by name. LoRAs run by version id.
+      // Without `canvas`, the model counts as official: it runs by name if the setting names no version.
       if (found.references.kind !== "canvas" && !hasVersionInName) return ok({ version: this.name, inputs: found });
       return VERSION_ID.test(version.id)
         ? ok({ version: version.id, inputs: found })
-        : err(unchecked("the answer is not a version of a model"));
+        : err(unchecked("the version id in the answer is not 64 hexadecimal digits"));
     });
   }
 }

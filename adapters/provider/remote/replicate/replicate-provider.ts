@@ -32,8 +32,8 @@ export type ReplicateOptions = RemoteOptions & {
 };
 
 /**
- * Creates a provider for one Replicate model, which is called first by `check` or the first creation. Throws for an
- * invalid option.
+ * Creates a provider for one Replicate model. Sends nothing: `check` or the first creation makes the first call.
+ * Throws for an invalid option.
  */
 export const replicateProvider = (options: ReplicateOptions): OpenProvider => {
   const { replicate: defaults } = REMOTE_DEFAULTS;
@@ -69,7 +69,7 @@ type ReplicateSettings = ProviderAccess & {
 
 /**
  * Dialect of Replicate. Works with models whose schema accepts width and height, such as seedream-4, flux-2-pro and
- * FLUX.1 LoRAs. A seed identifies the task if the model has one.
+ * FLUX.1 LoRAs. If the model accepts a seed, the seed identifies the task.
  */
 export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
   const model = new ReplicateModel(name);
@@ -84,7 +84,7 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
     // Until the schema is read, all requests are accepted. `predictionInput` checks them before anything is sent.
     abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, leading)),
 
-    /** Also looks up the model version. */
+    /** Checks the API key by reading the model. */
     check: async (read) => (await model.find(read)).map(() => undefined),
 
     creation: (order, context) => ({
@@ -151,7 +151,7 @@ const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
     }
   });
 
-/** Cancels a prediction that is still `starting`. A started one is billed, so it is left running. */
+/** Cancels a prediction only while it is `starting`. One that is `processing` is billed, so it goes on. */
 const cancel = async (
   upstreamTaskId: string,
   { read, confirm, change }: CancelCalls,
@@ -182,7 +182,7 @@ const predictionsSince = (since: Date): TaskList => ({
 const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
   bodyIn(answer, predictionSchema, "a prediction").map(({ status }) => status);
 
-/** Only `aborted` proves that nothing was billed. Other final states are handled by the next poll. */
+/** Only `aborted` proves that nothing was billed. Every other status counts as too late: the next poll reads it. */
 const cancellationOf = (status: string): Cancellation => (status === "aborted" ? "canceled" : "too_late");
 
 const resultOf = (output: unknown, removed: boolean): Progress => {
@@ -191,6 +191,6 @@ const resultOf = (output: unknown, removed: boolean): Progress => {
   return {
     state: "failed",
     cause: "unusable_result",
-    reason: removed ? "the result has been removed already" : "there is no result",
+    reason: removed ? "Replicate has deleted the result already" : "there is no result",
   };
 };

@@ -12,7 +12,7 @@ const secretSchema = z
   .object({ key: z.string().regex(/^whsec_[A-Za-z0-9+/]{24,}={0,2}$/) })
   .transform(({ key }) => [Buffer.from(key.slice("whsec_".length), "base64")]);
 
-/** Replicate signs its webhooks by the Standard Webhooks scheme, with a secret that its API returns. */
+/** Replicate signs webhooks as Standard Webhooks. The secret is read from its API. */
 export const replicateSignature = (
   { apiKey, baseUrl }: ProviderAccess,
   http: UpstreamHttp,

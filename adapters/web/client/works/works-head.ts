@@ -1,4 +1,4 @@
-/** Filters apply when they are chosen, and leave out of the address what says nothing. */
+/** Submits the filter form when a select changes. Empty fields are left out of the URL. */
 const filters = (): void => {
   const form = document.getElementById("filters");
   if (!(form instanceof HTMLFormElement)) return;
@@ -14,7 +14,7 @@ const filters = (): void => {
 const menus = (): void => {
   const opened = () => document.querySelectorAll<HTMLDetailsElement>("details.actions[open]");
   document.addEventListener("click", ({ target }) => {
-    // The focus is back in it after an undone deletion.
+    // A menu with the focus stays open: undoing a deletion puts the focus back into it.
     for (const menu of opened())
       if (![target, document.activeElement].some((one) => one instanceof Node && menu.contains(one))) menu.open = false;
   });
