@@ -162,16 +162,12 @@ export const settingsSchema = object({
     seamMax: number(0, 255)
       .optional()
       .meta({ description: "Same as the variable SEAM_MAX: the largest seam, in colour levels." }),
-    seamRatioMax: number(1, 1000)
-      .optional()
-      .meta({
-        description: "Maximum of the difference between left and right edge, divided by that of neighbouring columns.",
-      }),
-    poleDeviationMax: number(0, 128)
-      .optional()
-      .meta({
-        description: "Maximum standard deviation of the first row, and of the last row, in levels of 0 to 255.",
-      }),
+    seamRatioMax: number(1, 1000).optional().meta({
+      description: "Maximum of the difference between left and right edge, divided by that of neighbouring columns.",
+    }),
+    poleDeviationMax: number(0, 128).optional().meta({
+      description: "Maximum standard deviation of the first row, and of the last row, in levels of 0 to 255.",
+    }),
   })
     .optional()
     .meta({
