@@ -128,9 +128,9 @@ export const scenario: Scenario = {
         );
       figure("largest paint of the landing page", "ms", landing, "largestPaint", largestPaintMax);
       figure("loaded until then", "bytes", landing, "bytes", 250_000);
-      figure("sphere of a 4k panorama can be turned", "ms", viewer, "interactive", 2_200);
+      figure("sphere of a 4k panorama can be turned", "ms", viewer, "interactive", 2_000);
       figure("what is in sight of it is sharp", "ms", viewer, "sharp"); // most of it is drawing, without a graphics card
-      figure("longest delay of an interaction meanwhile", "ms", viewer, "delay", 300);
+      figure("longest delay of an interaction meanwhile", "ms", viewer, "delay", 200);
       figure("layout shift of all", "", all, "shifted", 0.01);
     }
   },
