@@ -5,7 +5,7 @@ export const isCancelable = (task: Task): task is QueuedTask | SubmittingTask | 
   task.state === "queued" || task.state === "submitting" || task.state === "submitted";
 
 /** Pause before the provider is asked again to stop a generation. */
-export const CANCEL_RETRY_MILLISECONDS = 60_000;
+const CANCEL_RETRY_MILLISECONDS = 60_000;
 
 /** True if the owner has requested a cancel and the provider has not declined it since. */
 export const isCancelRequested = ({ cancelRequest }: Cancelable): boolean =>

@@ -5,7 +5,7 @@ import { Html, html } from "../html.js";
 /** The languages of an example and their labels, in the order of its tabs. */
 export const LANGUAGES = { bash: "curl", javascript: "JavaScript", python: "Python" } as const;
 
-export type LanguageName = keyof typeof LANGUAGES;
+type LanguageName = keyof typeof LANGUAGES;
 
 /** One call in several languages. */
 export type Example = Readonly<Partial<Record<LanguageName, string>>>;
