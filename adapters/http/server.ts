@@ -95,7 +95,7 @@ export interface RawExchange {
    * Sends the whole body, text as UTF-8. With `undefined`, the header `content-length` is the length of the body that
    * is not sent.
    */
-  send(body: Uint8Array | string | undefined, close: boolean): Awaitable<Written>;
+  send(body: Uint8Array | undefined, close: boolean): Awaitable<Written>;
   /** Resolves when the chunk is written, not already when it is queued. May never resolve if the client disconnects. */
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void>;
   /** After the last chunk. */

@@ -29,7 +29,8 @@ export const writeReply = (raw: RawExchange, requestId: string, reply: Reply, cl
     raw.header("content-length", String(sizeOf(body))); // the length for GET
     return raw.send(undefined, closes);
   }
-  if (typeof body === "string") return raw.send(body, closes);
+  // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
+  if (typeof body === "string") return raw.send(Buffer.from(body), closes);
   if (body instanceof Uint8Array) return raw.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
   if (closes) raw.header("connection", "close");
   return stream(raw, body);

@@ -114,8 +114,7 @@ export class FetchExchange implements RawExchange {
     if (name !== "connection") this.answer.set(name, Buffer.from(value).toString("latin1"));
   }
 
-  send(given: Uint8Array<ArrayBuffer> | string | undefined): Written {
-    const body = typeof given === "string" ? Buffer.from(given) : given;
+  send(body: Uint8Array<ArrayBuffer> | undefined): Written {
     this.isHeld = false;
     if (this.disconnected) return "aborted";
     this.isAnswered = true;

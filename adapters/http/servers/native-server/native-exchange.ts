@@ -12,14 +12,6 @@ function endCompletely(this: BareResponse, sizeBytes?: number, close?: boolean):
   endWithoutBody(this, sizeBytes);
 }
 
-/** The bytes of every answer that fits: uWebSockets has copied them when `send` returns. */
-const ANSWER = Buffer.allocUnsafeSlow(16 * 1024);
-const UTF8_BYTES_MAX = 3;
-
-/** On Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1. */
-const bytesOf = (text: string): Buffer =>
-  text.length * UTF8_BYTES_MAX > ANSWER.length ? Buffer.from(text) : ANSWER.subarray(0, ANSWER.write(text));
-
 /**
  * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or
  * crash, if the client disconnects.
@@ -115,10 +107,10 @@ export class NativeExchange implements RawExchange {
     this.response.header(name, value);
   }
 
-  send(body: Uint8Array | string | undefined, close: boolean): Written {
+  send(body: Uint8Array | undefined, close: boolean): Written {
     this.release();
     if (body === undefined) keptResponse(this.response).endWithoutBody = endCompletely;
-    this.response.send((typeof body === "string" ? bytesOf(body) : body) as Buffer | undefined, close);
+    this.response.send(body as Buffer | undefined, close);
     return "complete";
   }
 

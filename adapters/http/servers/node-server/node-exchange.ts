@@ -107,11 +107,11 @@ export class NodeExchange implements RawExchange {
     this.response.setHeader(name, NOT_ASCII.test(value) ? Buffer.from(value).toString("latin1") : value);
   }
 
-  send(body: Uint8Array | string | undefined, close: boolean): Promise<Written> {
+  send(body: Uint8Array | undefined, close: boolean): Promise<Written> {
     this.release();
     if (close) this.response.setHeader("connection", "close");
     // As bytes: headers that go out with a string are encoded as it is, though their bytes are UTF-8 already.
-    this.response.end(typeof body === "string" ? Buffer.from(body) : body);
+    this.response.end(body);
     return this.flushed();
   }
 
