@@ -184,11 +184,11 @@ const failRefused = async (
 };
 
 /**
- * Reads a task that the sweep resolved before the provider's answer arrived:
- * - it continues (found at the provider, or queued again): returns it, even if `lateResult` is a failure, because it is
- *   charged
- * - failed: returns an error, and stops the accepted generation, because nobody else works on it
- * - not found: its owner has deleted the ended task. Returns it, because an error would say that it cost nothing
+ * Reads a task that the sweep resolved before the provider's answer arrived. Returns it, even if `lateResult` is a
+ * failure, because its idempotency key returns it, too:
+ * - it continues (found at the provider, or queued again)
+ * - failed: stops the accepted generation, because nobody else works on it
+ * - not found: its owner has deleted the ended task
  * `upstreamTaskId`: the accepted generation, an orphan unless the task has this id.
  */
 const readSweptTask = async (
@@ -196,17 +196,16 @@ const readSweptTask = async (
   task: SubmittingTask,
   lateResult: string,
   upstreamTaskId?: string,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, never>> => {
   const { tasks, reporter } = ports;
   const { id, accountId } = task;
   const current = (await tasks.find(id, accountId)) ?? task;
-  const failed = current.state === "failed" ? current : undefined;
-  const continues = failed === undefined;
+  const continues = current.state !== "failed";
   const known = continues && "upstreamTaskId" in current ? current.upstreamTaskId : undefined;
   if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
     const detail = `ended after the submission deadline: ${lateResult}`;
     reporter.report({ kind: "possible_orphan", taskId: id, detail });
     if (!continues && upstreamTaskId !== undefined) await stopGeneration(ports, { id, upstreamTaskId });
   }
-  return failed === undefined ? ok(current) : err({ kind: "upstream_error", failed });
+  return ok(current);
 };

@@ -171,11 +171,14 @@ export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
 
 /**
- * True if a task that was never queued fails while `submitting`. Its creation request, if it still waits, gets an
- * error, and its idempotency key is free again.
+ * True if a task fails that was never queued, while its creation request waits: the request gets an error, and the
+ * idempotency key is free again. A `never_submitted` task keeps the key, because its client may know the task's id.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
-  before.state === "submitting" && before.turn === undefined && next.state === "failed";
+  before.state === "submitting" &&
+  before.turn === undefined &&
+  next.state === "failed" &&
+  next.reason !== "never_submitted";
 
 /** True if the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>

@@ -7,7 +7,7 @@ import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** Why a creation can be sent again with its key. */
-const REFUSED = ["refused", "content_refused", "provider_unavailable", "submission_unknown", "never_submitted"];
+const REFUSED = ["refused", "content_refused", "provider_unavailable", "submission_unknown"];
 
 const isRefused = (task: Task): boolean => task.state === "failed" && REFUSED.includes(task.reason);
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import { CREATION_SETTINGS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
@@ -38,6 +41,22 @@ describe("an idempotency key", () => {
       task: { id: created._unsafeUnwrap().task.id, state },
       replayed: true,
     });
+    expect({ charged, started }).toEqual({ charged: 0, started: 0 });
+  });
+
+  it("replays a task that the store was too busy to record as submitted, also after the sweep has failed it", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const move = () => Promise.reject(new StoreBusy("locked"));
+    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
+    const create = createPanorama({ ...world, tasks }, CREATION_SETTINGS);
+    const { task } = (await create(owner, lake, key))._unsafeUnwrap();
+    world.provider.play({ search: "unavailable" });
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    await world.sweep();
+
+    const { result, charged, started } = await repeat(world, owner);
+    expect(result._unsafeUnwrap()).toMatchObject({ task: { id: task.id, state: "failed" }, replayed: true });
     expect({ charged, started }).toEqual({ charged: 0, started: 0 });
   });
 

@@ -62,7 +62,7 @@ describe("submitTask when the provider answers after the submission deadline", (
   it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
 
-    expect(created._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "failed" }, replayed: false });
     expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
     expect(world.reporter.of("possible_orphan")).toMatchObject([
       { detail: "the script is unavailable" },
@@ -74,10 +74,13 @@ describe("submitTask when the provider answers after the submission deadline", (
     ["busy", "the script is busy"],
     ["refuse", "the script refuses"],
   ] as const)(
-    "returns upstream_error for a late %s, and refunds once, if the task has failed",
+    "returns the failed task for a late %s, and refunds once, if the task has failed",
     async (submit, reason) => {
       const { world, owner, created } = await late({ submit, search: "unavailable" });
-      expect(created._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
+      const { task } = created._unsafeUnwrap();
+      expect(task).toMatchObject({ state: "failed", reason: "never_submitted" });
+      const repeated = await world.createPanorama(owner, lake, key);
+      expect(repeated._unsafeUnwrap()).toEqual({ task, replayed: true });
       expect(await world.ledger.balance(owner)).toBe(100);
       expect(world.reporter.of("task_failed")).toHaveLength(1);
       expect(world.reporter.of("possible_orphan")).toMatchObject([

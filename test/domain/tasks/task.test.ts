@@ -128,6 +128,7 @@ describe("a task", () => {
     const failed = aFailedTask({ reason: "refused" });
     expect(isRefusedCreation(aSubmittingTask(), failed)).toBe(true);
     expect(isRefusedCreation(aSubmittingTask({ turn: 7 }), failed)).toBe(false);
+    expect(isRefusedCreation(aSubmittingTask(), aFailedTask({ reason: "never_submitted" }))).toBe(false);
     expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aSubmittingTask(), aSubmittedTask())).toBe(false);
