@@ -357,7 +357,7 @@ const refundAsModel = async (pdf: Product, model: Model, hold: ModelHold, next: 
     return expect(refusalOf(refunded)).toEqual({ kind: "not_captured", state: hold.state });
   }
   const refundable = hold.captured - hold.refundedLater;
-  if ((part ?? 0) > refundable) {
+  if (refundable === 0 || (part ?? 0) > refundable) {
     return expect(refusalOf(refunded)).toEqual({ kind: "refund_too_high", refundable });
   }
   hold.refundedLater += part ?? refundable;

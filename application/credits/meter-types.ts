@@ -60,7 +60,7 @@ export type TaskHold = EntryNotes & {
 /** A refund of captured credits. */
 export type CapturedRefund = {
   readonly taskId: string;
-  /** Default: the whole cost of the task. */
+  /** Default: what is left of the cost of the task. */
   readonly credits?: number | undefined;
   /** Reason: 1 to 200 characters. */
   readonly reason: string;

@@ -96,17 +96,19 @@ export const captureHold = (
 export const netCostOf = (hold: Hold): Credits =>
   "captured" in hold ? credits(hold.captured - hold.refunded) : credits(0);
 
-/** The refund exceeds `refundable`: captured credits less earlier refunds. */
+/** The refund exceeds `refundable`: captured credits less earlier refunds. 0: nothing is left to refund. */
 export type RefundTooHigh = { readonly kind: "refund_too_high"; readonly refundable: Credits };
 
 /** Refunds captured credits of a finished task. `amount`: all that is left, if undefined. */
 export const refundCaptured = (
   hold: CapturedHold,
   amount: Credits = netCostOf(hold),
-): Result<{ readonly hold: CapturedHold; readonly credits: Credits }, RefundTooHigh> =>
-  amount <= netCostOf(hold)
+): Result<{ readonly hold: CapturedHold; readonly credits: Credits }, RefundTooHigh> => {
+  const refundable = netCostOf(hold);
+  return refundable > 0 && amount <= refundable
     ? ok({ hold: { ...hold, refunded: credits(hold.refunded + amount) }, credits: amount })
-    : err({ kind: "refund_too_high", refundable: netCostOf(hold) });
+    : err({ kind: "refund_too_high", refundable });
+};
 
 /** Standing of a meter's account. Its open holds count as active tasks. */
 export const standingOf = (accountId: AccountId, { credits: balance, open }: Holdings) => ({

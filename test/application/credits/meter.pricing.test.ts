@@ -61,6 +61,9 @@ describe("pricing with a meter", () => {
     );
     expect(await usage.refund("acme", { ...more, credits: undefined })).toEqual(ok(10));
     expect(await usage.find("acme", id)).toMatchObject({ state: "captured", spent: 0 });
+    expect(await usage.refund("acme", { ...more, credits: undefined, idempotencyKey: "r3" })).toEqual(
+      err({ kind: "refund_too_high", refundable: 0 }),
+    );
     const [, { entry } = {}] = await usage.ledger("acme");
     expect(entry).toMatchObject({ reason: "too slow", idempotencyKey: "r1", metadata: { ticket: "7" } });
   });
