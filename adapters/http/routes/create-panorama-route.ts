@@ -30,7 +30,7 @@ export const createPanoramaRoute = (
   webhookPrivateOrigins: readonly string[],
 ): GuardedHandler => {
   const panoramasPath = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
-  return async (exchange, owner, apiKey) => {
+  return async (exchange, { accountId: owner, key: apiKey }) => {
     const idempotencyKey = idempotencyKeyOf(exchange);
     if (idempotencyKey.isErr()) return err(idempotencyKey.error);
     const creation = (await readJson(exchange)).andThen((body) => parseCreation(body, webhookPrivateOrigins));

@@ -22,7 +22,7 @@ export const creditsResponseSchema = z
 /** `GET /credits`. */
 export const readCreditsRoute =
   (credits: Pick<UseCases["credits"], "readTotals">): GuardedHandler =>
-  async (_exchange, owner) => {
+  async (_exchange, { accountId: owner }) => {
     const { remaining, reserved, spent } = await credits.readTotals(owner);
     const body: z.infer<typeof creditsResponseSchema> = {
       remaining_credits: remaining,
@@ -64,7 +64,7 @@ export const entryPageSchema = z
 /** `GET /credits/entries`: the ledger of the account, newest first. */
 export const listEntriesRoute =
   (credits: Pick<UseCases["credits"], "listEntries">): GuardedHandler =>
-  async (exchange, owner) => {
+  async (exchange, { accountId: owner }) => {
     const parameters = exchange.query;
     const query = entriesQuerySchema.safeParse(Object.fromEntries(parameters));
     if (!query.success) return err(invalidLimit(parameters));

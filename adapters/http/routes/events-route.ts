@@ -61,7 +61,7 @@ type Parts = {
 /** `GET /events`: the events of the account as they happen, from the answer on. */
 export const accountEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  (exchange, owner, apiKey) =>
+  (exchange, { accountId: owner, key: apiKey }) =>
     answerWithStream(parts, { exchange, owner, apiKey }, async (open) => {
       const events = await parts.events.stream(owner, undefined, open.after, open.signal);
       return streamed(parts, open, events, urls);

@@ -5,7 +5,7 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { AdmittedKey, AdmittedRequest, RefusedRequest } from "../../../application/ports/stores/rate-limits.js";
 import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
-import { type AccountId, parseTaskId, type TaskId } from "../../../domain/ids.js";
+import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { suspendedSentence } from "../../wording/sentences.js";
@@ -20,22 +20,17 @@ import type { Senders } from "../requests/senders.js";
 import type { Handler } from "../routes.js";
 
 /** Handles a request that is authenticated and within the rate limit. */
-export type GuardedHandler = (
-  exchange: Exchange,
-  owner: AccountId,
-  apiKey: AdmittedKey,
-) => Awaitable<Result<Reply, ApiError>>;
+export type GuardedHandler = (exchange: Exchange, request: AdmittedRequest) => Awaitable<Result<Reply, ApiError>>;
 
 /** Handles an admitted request that reads one task of the account. */
 export type TaskHandler = (exchange: Exchange, task: Task, apiKey: AdmittedKey) => Awaitable<Result<Reply, ApiError>>;
 
 export type Guard = {
-  readonly guarded: (kind: RequestKind, handler: GuardedHandler) => Handler;
-  /** Reads the task of the URL path in the same query as the key. Answers 404 if the account has no such task. */
+  /** `readTaskId`: reads the task of the request together with its key. */
+  readonly guarded: (kind: RequestKind, handler: GuardedHandler, readTaskId?: typeof taskIdOf) => Handler;
+  /** Reads the task of the URL path together with the key. Answers 404 if the account has no such task. */
   readonly guardedTask: (handler: TaskHandler) => Handler;
 };
-
-type Admitted = (exchange: Exchange, request: AdmittedRequest) => Awaitable<Result<Reply, ApiError>>;
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse">;
@@ -51,42 +46,36 @@ type Parts = {
  */
 export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
   const policies = rateLimitPolicies(rates);
-  const admit =
-    (kind: RequestKind, handler: Admitted, taskOf?: typeof taskIdOf): Handler =>
-    (exchange) => {
-      const sent = secretOf(exchange);
-      if (sent.isErr()) return errorReply(sent.error);
-      const secret = sent.value;
-      if (
-        secret !== undefined &&
-        limits.isUsedUp("key", () => senders.networkOf(exchange)) &&
-        !senders.isKnown(secret)
-      ) {
-        return TOO_MANY_KEYS;
+  const guarded: Guard["guarded"] = (kind, handler, readTaskId) => (exchange) => {
+    const sent = secretOf(exchange);
+    if (sent.isErr()) return errorReply(sent.error);
+    const secret = sent.value;
+    if (secret !== undefined && limits.isUsedUp("key", () => senders.networkOf(exchange)) && !senders.isKnown(secret)) {
+      return TOO_MANY_KEYS;
+    }
+    return whenReady(accounts.admitApiRequest(secret, kind, readTaskId?.(exchange)), (admitted) => {
+      if (admitted.isErr()) {
+        const { error } = admitted;
+        if (secret && error.kind === "invalid_api_key") limits.count("key", senders.networkOf(exchange));
+        return error.kind === "rate_limited" || error.kind === "account_rate_limited"
+          ? withLimited(errorReply(error), policies, kind, error)
+          : errorReply(secret ? unusable(error) : missing);
       }
-      return whenReady(accounts.admitApiRequest(secret, kind, taskOf?.(exchange)), (admitted) => {
-        if (admitted.isErr()) {
-          const { error } = admitted;
-          if (secret && error.kind === "invalid_api_key") limits.count("key", senders.networkOf(exchange));
-          return error.kind === "rate_limited" || error.kind === "account_rate_limited"
-            ? withLimited(errorReply(error), policies, kind, error)
-            : errorReply(secret ? unusable(error) : missing);
-        }
-        const { accountId, admission, key } = admitted.value;
-        exchange.sender = accountId;
-        exchange.accountId = accountId;
-        exchange.keyId = key.id;
-        if (secret !== undefined) senders.learn(secret, accountId);
-        accounts.noteKeyUse(key.id);
-        return whenReady(handler(exchange, admitted.value), (result) =>
-          withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),
-        );
-      });
-    };
+      const { accountId, admission, key } = admitted.value;
+      exchange.sender = accountId;
+      exchange.accountId = accountId;
+      exchange.keyId = key.id;
+      if (secret !== undefined) senders.learn(secret, accountId);
+      accounts.noteKeyUse(key.id);
+      return whenReady(handler(exchange, admitted.value), (result) =>
+        withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),
+      );
+    });
+  };
   return {
-    guarded: (kind, handler) => admit(kind, (exchange, { accountId, key }) => handler(exchange, accountId, key)),
+    guarded,
     guardedTask: (handler) =>
-      admit(
+      guarded(
         "read",
         (exchange, { task, key }) => (task ? handler(exchange, task, key) : unknownTask(exchange)),
         taskIdOf,

@@ -45,7 +45,7 @@ export const taskPageSchema = z
 /** `GET /panoramas`: the tasks of the account that match the filters, newest first. */
 export const listPanoramasRoute =
   (panoramas: Pick<UseCases["panoramas"], "list">, urls: TaskUrls): GuardedHandler =>
-  async (exchange, owner) => {
+  async (exchange, { accountId: owner }) => {
     const parameters = exchange.query;
     const query = pageQuerySchema.safeParse(Object.fromEntries(parameters));
     if (!query.success) return err(invalidLimit(parameters));

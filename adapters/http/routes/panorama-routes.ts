@@ -54,7 +54,7 @@ export const readPanoramaRoute = (
 /** `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. */
 export const cancelPanoramaRoute =
   (panoramas: Pick<UseCases["panoramas"], "cancel">, urls: TaskUrls): GuardedHandler =>
-  async (exchange, owner) => {
+  async (exchange, { accountId: owner }) => {
     const id = taskIdOf(exchange);
     if (id === undefined) return unknownTask(exchange);
     return (await panoramas.cancel(id, owner)).map((task) => json(200, panoramaTask(task, urls)));
@@ -63,10 +63,10 @@ export const cancelPanoramaRoute =
 /** `DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already. */
 export const deletePanoramaRoute =
   (panoramas: Pick<UseCases["panoramas"], "delete">): GuardedHandler =>
-  async (exchange, owner, { id: keyId }) => {
+  async (exchange, { accountId: owner, key }) => {
     const id = taskIdOf(exchange);
     if (id === undefined) return unknownTask(exchange);
-    const deleted = await panoramas.delete(id, owner, deletedByKey(keyId));
+    const deleted = await panoramas.delete(id, owner, deletedByKey(key.id));
     return deleted
       .map(() => NO_CONTENT)
       .mapErr((refusal) =>

@@ -31,7 +31,7 @@ type Parts = {
  * `uploadsFolder` and deletes it after the answer.
  */
 export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler => {
-  return async (exchange, owner) => {
+  return async (exchange, { accountId: owner }) => {
     const allowed = await panoramas.checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
     return withTemporaryFolder(uploadsFolder, "panorama-upload-", async (folder) => {
