@@ -1,12 +1,15 @@
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { startObservedService } from "../../support/observed-service.js";
+import { alertTests } from "./planted-alerts.js";
 
 /*
  * `npm run verify alerts`: promtool checks the names and help texts in a real answer to `GET /metrics`, and the alert
- * rules; and each alert fires on a planted series, and not on a harmless one (alert-rules.promtool.yaml).
+ * rules; and each alert fires on a planted series, and not on a harmless one (planted-alerts.ts).
  */
 const RULES = "adapters/observability/alert-rules.yaml";
-const RULES_TEST = "test/adapters/observability/alert-rules.promtool.yaml";
 
 const promtool = (args: readonly string[], input = ""): void => {
   const { status, stdout, stderr, error } = spawnSync("promtool", args, { input, encoding: "utf8" });
@@ -22,7 +25,11 @@ const promtool = (args: readonly string[], input = ""): void => {
 };
 
 promtool(["check", "rules", RULES]);
-promtool(["test", "rules", RULES_TEST]);
+const folder = mkdtempSync(join(tmpdir(), "panorama-alerts-"));
+const file = join(folder, "alerts.yaml"); // JSON is YAML
+writeFileSync(file, alertTests(resolve(RULES)));
+promtool(["test", "rules", file]);
+rmSync(folder, { recursive: true });
 const service = await startObservedService();
 try {
   await service.generate();
