@@ -41,17 +41,26 @@ const HEALTHY_MACHINE: Machine = {
 
 const SUPPORTED = "PostgreSQL, a bucket, Replicate, a mail server, and the proxy in front of all";
 
-/** One thing that is wrong, and what it is called. Everything else is as it should be. */
+/** What everybody sees through the proxy. */
+type Front = {
+  readonly imageStatus: number;
+  readonly instead: string | undefined;
+  readonly cors: string | undefined;
+  readonly healthStatus: number;
+};
+const HEALTHY_FRONT: Front = { imageStatus: 200, instead: undefined, cors: "*", healthStatus: 200 };
+
+/** One thing that is wrong, and which check finds it. Everything else is as it should be. */
 type Fault = {
-  readonly fault: string;
   readonly name: string;
-  readonly status: Finding["status"];
+  readonly status?: Finding["status"]; // otherwise "failed"
   /** A part of the message: the value, and what to do. */
   readonly says: string | RegExp;
   /** The part that `serve` cannot make then, for the same reason, in the same words. */
   readonly stops?: Token<unknown>;
   readonly environment?: () => Readonly<Record<string, string>>;
   readonly machine?: Partial<Machine>;
+  readonly front?: Partial<Front>;
   /** The clock of this machine against that of the others. */
   readonly clockMilliseconds?: number;
   readonly plant?: () => Promise<unknown> | unknown;
@@ -66,14 +75,9 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
   let mail: MailServer;
   let closedPort: number;
   const closes: (() => Promise<unknown> | unknown)[] = [];
-  /** What everybody sees: the proxy at `localhost`, the bucket's objects at `127.0.0.1`, which is another origin. */
-  const front = {
-    port: 0,
-    imageStatus: 200,
-    instead: undefined as string | undefined,
-    cors: "*" as string | undefined,
-    healthStatus: 200,
-  };
+  /** The proxy is at `localhost`, the bucket's objects are at `127.0.0.1`, which is another origin. */
+  let frontPort: number;
+  let front = HEALTHY_FRONT;
   let selfSignedPort: number;
   let refusingPort: number;
 
@@ -94,7 +98,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       return response.writeHead(object === undefined ? 404 : front.imageStatus).end(front.instead ?? object?.bytes);
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    front.port = (server.address() as AddressInfo).port;
+    frontPort = (server.address() as AddressInfo).port;
 
     const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", new Date());
     const files = { cert: await readFile(certificateFile), key: await readFile(keyFile) };
@@ -121,11 +125,11 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
     DATA_DIR: folder,
     DATABASE_URL: databaseUrl,
     DEMO: "false",
-    PUBLIC_URL: `http://localhost:${front.port}`,
+    PUBLIC_URL: `http://localhost:${frontPort}`,
     STORAGE: "gcs",
     GCS_BUCKET: bucket.bucket,
     GCS_API_ENDPOINT: bucket.url,
-    GCS_PUBLIC_URL: `https://127.0.0.1:${front.port}`,
+    GCS_PUBLIC_URL: `https://127.0.0.1:${frontPort}`,
     PROVIDER: "replicate",
     REPLICATE_BASE_URL: replicate.baseUrl,
     REPLICATE_API_KEY: REPLICATE_KEY,
@@ -191,84 +195,64 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
 
   const FAULTS: readonly Fault[] = [
     {
-      fault: "DATA_DIR cannot be written",
       name: "data directory",
-      status: "failed",
       says: /^DATA_DIR .*a-file\/data cannot be written: ENOTDIR.*Give the user of the service the right to write there/,
       environment: () => ({ DATA_DIR: join(folder, "a-file/data") }),
     },
     {
-      fault: "DATA_DIR mistyped",
       name: "data directory",
       status: "warning",
       says: /^There is no DATA_DIR .*mistyped\. Check the name/,
       environment: () => ({ DATA_DIR: join(folder, "mistyped") }),
     },
     {
-      fault: "a disk that is nearly full",
       name: "disk space",
-      status: "failed",
       says: "has 0.1 GiB of free space. Free some",
       machine: { freeSpace: async () => ({ freeBytes: 0.1 * GIBIBYTE, freeFiles: 1_000_000 }) },
     },
     {
-      fault: "an old Node.js",
       name: "Node.js",
-      status: "failed",
       says: "This is Node.js 20.18.3. Install 20.19 or later",
       machine: { nodeVersion: "20.18.3" },
     },
     {
-      fault: "another C library, and HTTP_SERVER=native",
       name: "glibc",
-      status: "failed",
       says: "There is no glibc here, and the native HTTP server needs 2.29 with Node.js 20.19.0. Set HTTP_SERVER=node",
       environment: () => ({ HTTP_SERVER: "native" }),
       machine: { glibcVersion: undefined },
     },
     {
-      fault: "a low limit of open files",
       name: "open files",
-      status: "failed",
       says: "The process may have 256 open files. Allow 4096 or more",
       machine: { openFilesMax: 256 },
     },
     {
-      fault: "PostgreSQL down",
       name: "database",
-      status: "failed",
       says: /^PostgreSQL cannot be reached: connect ECONNREFUSED .*Check that it runs/,
       environment: () => ({ DATABASE_URL: url(closedPort) }),
       stops: tokens.database,
     },
     {
-      fault: "a wrong password for PostgreSQL",
       name: "database",
-      status: "failed",
       says: 'PostgreSQL refuses the login: password authentication failed for user "test". Correct user and password',
       environment: () => ({ DATABASE_URL: url(refusingPort) }),
       stops: tokens.database,
     },
     {
-      fault: "migrations that have not run",
       name: "migrations",
-      status: "failed",
       says: "The database is not up to date: run panorama migrate first.",
       plant: removeMigration("001-baseline"),
       repair: addMigration("001-baseline"),
       stops: tokens.database,
     },
     {
-      fault: "a database that is ahead",
       name: "migrations",
-      status: "failed",
       says: "The database is ahead of this version: a later one has run the migration 999-later. Start the later version",
       plant: addMigration("999-later"),
       repair: removeMigration("999-later"),
       stops: tokens.database,
     },
     {
-      fault: "a task that waits for long",
       name: "queue",
       status: "warning",
       says: /^1 task waits for a provider, the oldest since 2026-\S+Z\. Raise PROVIDER_MAX_CONCURRENT/,
@@ -289,84 +273,53 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       repair: () => sql(EMPTY_TABLES),
     },
     {
-      fault: "a database whose clock is ahead",
       name: "clock",
-      status: "failed",
       says: "The clock of the database is 30.0 s ahead of this machine's. Synchronize both (NTP)",
       clockMilliseconds: -30_000,
     },
     {
-      fault: "a missing bucket",
       name: "storage",
-      status: "failed",
       says: "The bucket no-such-bucket is not usable: Cloud Storage answered 404. Make the bucket, or correct its name.",
       environment: () => ({ GCS_BUCKET: "no-such-bucket" }),
       stops: tokens.storage,
     },
     {
-      fault: "a bucket that takes no write",
       name: "storage",
-      status: "failed",
       says: "is not usable: Cloud Storage answered 403. Check the credentials",
       plant: () => {
         bucket.faults = ["slow", 403];
       },
     },
     {
-      fault: "objects that the public cannot read",
       name: "image URL",
-      status: "failed",
       says: /answered 403, so clients cannot read images\. Check GCS_PUBLIC_URL, and that everybody may read/,
-      plant: () => {
-        front.imageStatus = 403;
-      },
-      repair: () => {
-        front.imageStatus = 200;
-      },
+      front: { imageStatus: 403 },
     },
     {
-      fault: "a public URL with a page for every path",
       name: "image URL",
-      status: "failed",
       says: "answered with something else than the stored object",
-      plant: () => {
-        front.instead = "<!doctype html>";
-      },
-      repair: () => {
-        front.instead = undefined;
-      },
+      front: { instead: "<!doctype html>" },
     },
     {
-      fault: "no CORS",
       name: "CORS",
       status: "warning",
       says: /with no Access-Control-Allow-Origin, so the viewer shows the flat image only\. Allow GET and HEAD from every origin \(\*\) in the CORS settings/,
-      plant: () => {
-        front.cors = undefined;
-      },
-      repair: () => {
-        front.cors = "*";
-      },
+      front: { cors: undefined },
     },
     {
-      fault: "a wrong key of the provider",
       name: "provider replicate",
-      status: "failed",
       says: "Bad configuration: REPLICATE_API_KEY: the provider does not accept this key (status 401); set a valid one.",
       environment: () => ({ REPLICATE_API_KEY: "r8_other" }),
       stops: tokens.provider,
     },
     {
-      fault: "a provider that is down",
       name: "provider replicate",
       status: "warning",
       says: /^The API key and the model or style could not be checked: .*\. Creations are refused while/,
       environment: () => ({ REPLICATE_BASE_URL: `http://127.0.0.1:${closedPort}` }),
     },
     {
-      fault: "the key of another certificate",
       name: "TLS listener",
-      status: "failed",
       says: /key\.pem is not the key of the certificate .*certificate\.pem\. Restart panorama serve/,
       environment: () => tls({ DATA_DIR: join(folder, "mixed") }),
       plant: async () => {
@@ -375,74 +328,58 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       },
     },
     {
-      fault: "an expired certificate",
       name: "TLS listener",
-      status: "failed",
       says: /^The certificate .*certificate\.pem is valid until \w+ \d+ [\d:]+ 20\d\d GMT only\. Restart panorama serve/,
       environment: () => tls({ DATABASE_URL: "" }), // whose clock is right
       clockMilliseconds: 3660 * DAY_MILLISECONDS,
     },
     {
-      fault: "a certificate for another host",
       name: "TLS listener",
-      status: "failed",
       says: "is not for panorama.internal, the host of PUBLIC_URL. Restart panorama serve",
       environment: () => tls({ PUBLIC_URL: "http://panorama.internal:8080" }),
     },
     {
-      fault: "a certificate of the proxy that browsers do not accept",
       name: "public URL",
-      status: "failed",
       says: /^The certificate of https:\/\/localhost:\d+ is not accepted: self-signed certificate\. Install a certificate/,
       environment: () => ({ PUBLIC_URL: `https://localhost:${selfSignedPort}` }),
     },
     {
-      fault: "a proxy that is down",
       name: "public URL",
       status: "warning",
       says: /^Nothing answers at https:\/\/localhost:\d+: .*ECONNREFUSED.*\. Check the proxy/,
       environment: () => ({ PUBLIC_URL: `https://localhost:${closedPort}` }),
     },
     {
-      fault: "a proxy without the service behind it",
       name: "public URL",
-      status: "failed",
       says: "/healthz answered 502, and not as panorama serve does. Check the proxy",
-      plant: () => {
-        front.healthStatus = 502;
-      },
-      repair: () => {
-        front.healthStatus = 200;
-      },
+      front: { healthStatus: 502 },
     },
     {
-      fault: "a mail server that is down",
       name: "mail",
-      status: "failed",
       says: /^The mail server 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*Check host, port and encryption in SMTP_URL\.$/,
       environment: () => ({ SMTP_URL: `smtp://127.0.0.1:${closedPort}` }),
     },
     {
-      fault: "a wrong password for the mail server",
       name: "mail",
-      status: "failed",
       says: /^The mail server 127\.0\.0\.1:\d+ refuses the login: .*\. Correct user and password in SMTP_URL\.$/,
       environment: () => ({ SMTP_URL: `smtp://user:wrong@127.0.0.1:${mail.port}/?tls.rejectUnauthorized=false` }),
     },
   ];
 
-  it.each(FAULTS.map((fault) => [fault.fault, fault] as const))("finds %s", async (_, fault) => {
+  it.each(FAULTS)("finds by the check of $name: $says", async (fault) => {
     // Faults of others do not need the mail server, whose handshake takes longest.
     const withoutMail = fault.name === "mail" ? {} : { SMTP_URL: "", MAIL_FROM: "" };
     const environment = { ...withoutMail, ...fault.environment?.() };
+    const expected = fault.status ?? "failed";
+    front = { ...HEALTHY_FRONT, ...fault.front };
     await fault.plant?.();
     try {
       const findings = await examine(configOf(environment), portsOf(fault));
       const { message = "", status } = findings.find(({ name }) => name === fault.name) ?? {};
       expect(message).toMatch(fault.says);
-      expect(status).toBe(fault.status);
+      expect(status).toBe(expected);
       expect(findings.filter((finding) => finding.status === "failed").map(({ name }) => name)).toEqual(
-        fault.status === "failed" ? [fault.name] : [],
+        expected === "failed" ? [fault.name] : [],
       );
       // No secret in any sentence, and no object left behind.
       for (const secret of [MAIL_PASSWORD, REPLICATE_KEY, "r8_other", "wrong@"]) {
@@ -456,6 +393,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
         await service.close().catch(() => {}); // the container keeps the rejection of the part
       }
     } finally {
+      front = HEALTHY_FRONT;
       await fault.repair?.();
     }
   });

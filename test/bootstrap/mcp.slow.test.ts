@@ -73,27 +73,6 @@ describe("the MCP server of the running service", () => {
     await session.client.close();
   });
 
-  it("is served as an immutable package", async () => {
-    const url = `${installation.url}/mcp/panorama-mcp-0.1.0.tgz`;
-    const { status, headers } = await fetch(url);
-    expect(status).toBe(200);
-    expect(headers.get("cache-control")).toContain("immutable");
-    const again = await fetch(url, { headers: { "if-none-match": headers.get("etag") ?? "" } });
-    expect(again.status).toBe(304);
-  });
-
-  it("also runs as the command panorama mcp", async () => {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: ["dist/bootstrap/panorama.cjs", "mcp"],
-      env: { ...(installation.environment as Record<string, string>), PANORAMA_API_KEY: key },
-      stderr: "pipe",
-    });
-    const session = await McpSession.over(transport);
-    expect((await session.call("get_credit_balance")).isError).toBeFalsy();
-    await session.client.close();
-  });
-
   it("panorama generate saves the image with the same API key, and reports a failed generation in one line", async () => {
     Object.assign(installation.environment, { PANORAMA_API_KEY: key });
     const file = join(folder, "ocean.jpg");
@@ -130,24 +109,17 @@ describe("the MCP server of the running service", () => {
     const changes = watched.lines.filter((line) => line.startsWith("Task "));
     expect(changes[0]).toMatch(/^Task \S+: processing$/);
     expect(changes.at(-1)).toMatch(/^Task \S+: succeeded, image saved$/);
-    expect(new Set(changes).size).toBe(changes.length);
     expect(watched.lines.slice(changes.length)).toEqual([
       `Saved   ${file}`,
       expect.stringMatching(/^Viewer {2}http/),
       expect.stringMatching(/^Image {3}http/),
     ]);
 
-    const json = await ended(generate("a quiet ocean test:plain", "--out", file, "--watch", "--json"));
-    const objects = json.lines.map((line) => JSON.parse(line));
-    expect(objects[0]).toEqual({ id: expect.any(String), status: "processing", credits_charged: 4 });
-    expect(objects.at(-2)).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
-    expect(objects.at(-1)).toEqual({ ...objects.at(-2), file });
-
     const failed = await ended(generate("test:fail", "--watch", "--json"));
     expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining("refunded") });
-    expect(JSON.parse(failed.lines.at(-1) ?? "")).toMatchObject({
-      error: { code: "generation_failed", reason: "provider_failed" },
-    });
+    const objects = failed.lines.map((line) => JSON.parse(line));
+    expect(objects[0]).toEqual({ id: expect.any(String), status: "processing", credits_charged: 4 });
+    expect(objects.at(-1)).toMatchObject({ error: { code: "generation_failed", reason: "provider_failed" } });
   });
 
   it("panorama generate ends on Ctrl-C with the id of its task, which continues", async () => {

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { RestClient } from "../support/rest-client.js";
+import type { Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
 
-describe("the commands for support while the service runs", () => {
+const REASON = "Shows a private person";
+
+describe("the commands about tasks, leaked keys, webhooks and takedown while the service runs", () => {
   let installation: Installation;
+  const run = (...args: string[]) => installation.run(...args);
+  const refusal = (...args: string[]) => installation.refusal(...args);
 
   beforeAll(async () => {
     installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
@@ -12,33 +16,54 @@ describe("the commands for support while the service runs", () => {
   });
   afterAll(() => installation.remove());
 
-  const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { status, json, stderr } = await installation.answer(...args);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    return json;
-  };
-  const customer = async (email: string) => {
-    const opened = await run("account", "create", "--email", email, "--credits", "20", "--key");
-    const key = String(opened.api_key);
-    return { account: String(opened.account_id), key, client: new RestClient(installation.url, key) };
-  };
+  it("task list, show, cancel and retry work on tasks of any account", async () => {
+    const { account, client } = await installation.customer("dot@example.com");
+    const { id: failedImage } = await client.create({ prompt: "a foggy ocean test:storage-fail", resolution: "1k" });
+    await client.untilKept(failedImage);
+    expect(await run("task", "show", "--task", failedImage)).toMatchObject({
+      made_by: "local",
+      seam: expect.any(Number),
+      seam_ratio: expect.any(Number),
+      zenith_deviation: expect.any(Number),
+      nadir_deviation: expect.any(Number),
+    });
+    const { id: slow } = await client.create({ prompt: "a foggy ocean test:slow", resolution: "1k" });
+    const listed = await run("task", "list", "--account", account);
+    expect(listed).toMatchObject({
+      tasks: [
+        { task_id: slow, account_id: account, status: "processing", made_by: "local", ended_at: null, seam: null },
+        { task_id: failedImage, state: "succeeded", made_by: "local", storage_status: "failed", deleted: false },
+      ],
+      next: null,
+    });
+    expect(JSON.stringify(listed)).not.toContain("foggy");
+    for (const _ of [1, 2]) {
+      expect(await run("task", "cancel", "--task", slow)).toEqual({ task_id: slow, status: "canceled" });
+    }
+    const canceled = { state: "failed", reason: "canceled", made_by: "local", seam_ratio: null };
+    expect(await run("task", "show", "--task", slow)).toMatchObject(canceled);
+    expect(await client.credits()).toBe(16);
+    expect(await refusal("task", "cancel", "--task", failedImage)).toEqual([
+      "refused",
+      `Task ${failedImage} has already succeeded.`,
+    ]);
+    const retried = { task_id: failedImage, storage_status: "uploading" };
+    expect(await run("task", "retry", "--task", failedImage)).toEqual(retried);
+    expect((await refusal("task", "retry", "--task", slow))[0]).toBe("not_found");
+  });
 
   it("task show names who deleted a panorama, and task list filters", async () => {
-    const ann = await customer("ann@example.com");
-    const { id } = await ann.client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
-    await ann.client.untilKept(id);
-    const failed = await ann.client.create({ prompt: "test:fail", resolution: "1k" });
+    const { account, client } = await installation.customer("ann@example.com");
+    const { id } = await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
+    await client.untilKept(id);
+    const failed = await client.create({ prompt: "test:fail", resolution: "1k" });
     await expect.poll(async () => (await run("task", "show", "--task", failed.id)).state).toBe("failed");
-    const deleted = await fetch(`${installation.url}/api/v1/panoramas/${id}`, {
-      method: "DELETE",
-      headers: { authorization: `Bearer ${ann.key}` },
-    });
-    expect(deleted.status).toBe(204);
+    expect((await client.request(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
     const story = await run("task", "show", "--task", id);
     expect(story.stages).toMatchObject(
       ["created", "submitted", "generated", "succeeded", "saved", "deleted"].map((stage) => ({ stage })),
     );
-    const [{ key_id: keyId }] = (await run("key", "list", "--account", ann.account)).keys as [{ key_id: string }];
+    const [{ key_id: keyId }] = (await run("key", "list", "--account", account)).keys as [{ key_id: string }];
     expect(story.deleted_by).toBe(`key ${keyId}`);
     expect(await run("task", "show", "--task", failed.id)).toMatchObject({
       reason: "generation_failed",
@@ -46,13 +71,13 @@ describe("the commands for support while the service runs", () => {
       upstream_task_id: expect.any(String),
       ledger: [{ kind: "reservation" }, { kind: "refund" }],
     });
-    const filtered = await run("task", "list", "--account", ann.account, "--state", "failed", "--key", keyId);
+    const filtered = await run("task", "list", "--account", account, "--state", "failed", "--key", keyId);
     expect(filtered.tasks).toMatchObject([{ task_id: failed.id }]);
-    expect((await installation.answer("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
+    expect((await refusal("task", "list", "--account", account, "--state", "no"))[0]).toBe("usage");
   });
 
   it("key limits and key revoke take a leaked key from standard input, and key revoke --account ends all", async () => {
-    const bob = await customer("bob@example.com");
+    const bob = await installation.customer("bob@example.com");
     const given = async (input: string, ...args: string[]) => {
       const { status, json, error, stderr } = await installation.commandWithInput(input, ...args, "--secret-stdin");
       expect(stderr).not.toContain(input.trim());
@@ -70,8 +95,9 @@ describe("the commands for support while the service runs", () => {
     expect(installation.log).not.toContain(bob.key);
 
     const unknown = `sk-${"x".repeat(43)}`;
-    expect(await given(unknown, "key", "revoke")).toEqual(["not_found", "No account has this key."]);
-    expect(await given(unknown, "key", "limits")).toEqual(["not_found", "No account has this key."]);
+    for (const words of ["revoke", "limits"]) {
+      expect(await given(unknown, "key", words)).toEqual(["not_found", "No account has this key."]);
+    }
     const notAKey = ["usage", "What was read is not an API key, which is sk- and 43 characters."];
     expect(await given(bob.key.slice(0, 11), "key", "revoke")).toEqual(notAKey);
     expect(await given(bob.key, "key", "limits", "--key", id)).toEqual([
@@ -82,7 +108,6 @@ describe("the commands for support while the service runs", () => {
     expect(await given(bob.key, "key", "revoke", "--account", bob.account)).toEqual(oneOf);
     expect(await given(bob.key, "key", "revoke", "--key", id)).toEqual(oneOf);
 
-    expect(await statusWith(bob.key)).toBe(200);
     const revoked = { key_id: id, account_id: bob.account, status: "revoked" };
     expect(await given(bob.key, "key", "revoke")).toEqual(revoked);
     expect(await statusWith(bob.key)).toBe(401);
@@ -92,5 +117,70 @@ describe("the commands for support while the service runs", () => {
     expect(await run("key", "revoke", "--account", bob.account)).toEqual({ account_id: bob.account, revoked: 2 });
     for (const secret of secrets) expect(await statusWith(secret)).toBe(401);
     expect(JSON.stringify(await run("audit", "list"))).not.toContain(bob.key);
+  });
+
+  it("webhook commands manage the endpoints of an account", async () => {
+    const { account } = await installation.customer("wim@example.com");
+    const of = ["--account", account];
+    const url = "https://receiver.example.com/hook";
+    const plain = await refusal("webhook", "create", ...of, "--url", "http://receiver.example.com");
+    expect(plain).toEqual(["usage", expect.stringContaining("--url must be")]);
+    const created = await run("webhook", "create", ...of, "--url", url);
+    expect(created).toMatchObject({ url, secret: expect.stringMatching(/^whsec_.{44}$/), off_since: null });
+    const endpoint = ["--endpoint", String(created.endpoint_id)];
+    const rotated = await run("webhook", "rotate", ...of, ...endpoint);
+    expect(rotated).toMatchObject({ url, previous_secret_valid_until: expect.any(String) });
+    expect(rotated.secret).not.toBe(created.secret);
+    expect(await run("webhook", "enable", ...of, ...endpoint)).toMatchObject({ status: "on" });
+    const { endpoints } = await run("webhook", "list", ...of);
+    expect(endpoints).toMatchObject([rotated, { url: null, secret: expect.stringMatching(/^whsec_/) }]);
+    expect(await run("webhook", "deliveries", ...of)).toEqual({ deliveries: [], next: null });
+    expect(await refusal("webhook", "resend", ...of, "--delivery", "7")).toEqual([
+      "not_found",
+      "There is no delivery 7 on this account.",
+    ]);
+    expect((await refusal("webhook", "resend", ...of, "--delivery", "x"))[0]).toBe("usage");
+    await run("webhook", "delete", ...of, ...endpoint);
+    expect((await refusal("webhook", "delete", ...of, ...endpoint))[0]).toBe("not_found");
+  });
+
+  it("gallery hide hides a panorama with its files, gallery show shows it again, and account suspend ends keys", async () => {
+    const { account, client } = await installation.customer("sue@example.com", 100);
+    const published = async (prompt: string): Promise<{ id: string; slug: string }> => {
+      const { id } = await client.create({ prompt, resolution: "1k", visibility: "public" });
+      const { output } = await client.untilKept(id);
+      return { id, slug: output?.slug ?? "" };
+    };
+    const [wood, desert] = [await published("a quiet wood test:plain"), await published("a sandy desert test:plain")];
+    const read = async (id: string): Promise<Task> =>
+      (await client.request(`/panoramas/${id}`)).json() as Promise<Task>;
+    const statusOf = async (url: string) => (await fetch(url)).status;
+    /** What strangers get: the statuses of the viewer and of the image, and whether the gallery has it. */
+    const shown = async () => {
+      const viewer = await statusOf(`${installation.url}/p/${wood.slug}`);
+      const image = await statusOf((await read(wood.id)).output?.image_url ?? "");
+      return [viewer, image, (await (await fetch(`${installation.url}/gallery`)).text()).includes(wood.slug)];
+    };
+    expect(await shown()).toEqual([200, 200, true]);
+    expect(await run("gallery", "hide", wood.slug, "--reason", REASON)).toMatchObject({ hidden: true });
+    expect(await shown()).toEqual([404, 404, false]);
+    expect(await read(wood.id)).toMatchObject({ visibility: "private", hidden_reason: REASON });
+    expect(await run("gallery", "show", wood.slug)).toMatchObject({ hidden: false });
+    await expect.poll(shown).toEqual([200, 200, true]); // its files may just be getting another name
+    expect((await refusal("gallery", "show", wood.slug))[0]).toBe("not_found");
+
+    await run("account", "suspend", "--account", account, "--reason", REASON);
+    expect(await run("account", "show", "--account", account)).toMatchObject({ suspended_because: REASON });
+    for (const init of [{}, { method: "POST", body: "{}" }]) {
+      const answer = await client.request("/panoramas", init);
+      const message = `This account is suspended: ${REASON}. Ask the operator.`;
+      expect([answer.status, await answer.json()]).toEqual([401, { error: { code: "invalid_api_key", message } }]);
+    }
+    expect(await statusOf(`${installation.url}/p/${desert.slug}`)).toBe(200);
+    const all = await run("gallery", "hide", "--account", account, "--reason", REASON);
+    expect(all).toEqual({ account_id: account, hidden: 2 });
+    expect(await statusOf(`${installation.url}/p/${desert.slug}`)).toBe(404);
+    await run("account", "resume", "--account", account);
+    expect(await read(desert.id)).toMatchObject({ hidden_reason: REASON });
   });
 });

@@ -7,7 +7,6 @@ import type { PostgresDatabase } from "../../adapters/persistence/postgres/postg
 import { verifyLedger } from "../../application/credits/ledger.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";
-import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { freshDatabase } from "../support/postgres.js";
 import { RestClient } from "../support/rest-client.js";
@@ -92,10 +91,6 @@ describe.concurrent.each([
     );
     const statuses = (await Promise.all(reads)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
-  });
-
-  it.sequential("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
-    await createsFiftyWithBudget(await keysWithBudget(database), [right.url, wrong.url], database);
   });
 
   it.sequential("name and order tasks by the time of the database", async () => {

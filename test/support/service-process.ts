@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "./free-port.js";
+import { RestClient } from "./rest-client.js";
 
 export const PANORAMA = "dist/bootstrap/panorama.cjs";
 
@@ -119,6 +120,30 @@ export class Installation {
     const { answerTo } = await import("../../bootstrap/answer-to.js");
     const { status, output = "", error = "" } = await answerTo([...args, "--json"], this.environment);
     return outcomeOf(status, output, error);
+  }
+
+  /** The JSON that `answer` prints. Throws if the command fails, or warns of something. */
+  async run(...args: string[]): Promise<Record<string, unknown>> {
+    const { status, json, stderr } = await this.answer(...args);
+    if (status !== 0 || stderr !== "") throw new Error(`${args.join(" ")}: status ${status} ${stderr}`);
+    return json;
+  }
+
+  /** Code and message of a command that must fail, as `answer` prints them: in one line, and nothing else. */
+  async refusal(...args: string[]): Promise<readonly [code: string | undefined, message: string]> {
+    const { status, json, stderr, error } = await this.answer(...args);
+    if (status === 0 || Object.keys(json).length > 0 || stderr.trimEnd().includes("\n")) {
+      throw new Error(`${args.join(" ")}: status ${status} ${JSON.stringify(json)} ${stderr}`);
+    }
+    return [error?.code, error?.message ?? ""];
+  }
+
+  /** A new customer with an account of its own. */
+  async customer(email: string, credits = 20) {
+    const options = ["--email", email, "--credits", String(credits), "--key"];
+    const { account_id, api_key } = await this.run("account", "create", ...options);
+    const key = String(api_key);
+    return { account: String(account_id), key, client: new RestClient(this.url, key) };
   }
 
   async remove(): Promise<void> {

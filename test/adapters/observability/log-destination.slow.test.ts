@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { platform, tmpdir } from "node:os";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { LogDestination } from "../../../adapters/observability/log-destination.js";
@@ -55,32 +55,10 @@ describe("LogDestination", () => {
   });
 
   it("loses no line when the process exits", () => {
-    const { stderr } = spawnSync(
-      process.execPath,
-      [...EVALUATE, script("for (let n = 0; n < 1000; n += 1) logger.info({ n });")],
-      {
-        encoding: "utf8",
-      },
-    );
-    expect(
-      stderr
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line).n),
-    ).toEqual(Array.from({ length: 1000 }, (_, n) => n));
-  });
-
-  it.runIf(platform() === "linux")("drops lines on a full disk, counts them, and exits", () => {
-    const full = openSync("/dev/full", "w");
-    const { status, stdout } = spawnSync(process.execPath, [...EVALUATE, script(LOG_3_MEBIBYTES)], {
-      stdio: ["ignore", "pipe", full],
-      encoding: "utf8",
-      timeout: 120_000,
-    });
-    closeSync(full);
-    expect(status).toBe(0);
-    expect(Number(stdout)).toBeGreaterThan(1_900);
-    expect(Number(stdout)).toBeLessThan(2_100);
+    const program = script("for (let n = 0; n < 1000; n += 1) logger.info({ n });");
+    const { stderr } = spawnSync(process.execPath, [...EVALUATE, program], { encoding: "utf8" });
+    const written = stderr.trimEnd().split("\n");
+    expect(written.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 1000 }, (_, n) => n));
   });
 
   it("does not wait for a pipe without a reader, and reports the number of lost lines", async () => {
