@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { refundOrder } from "../../../application/operators/credits.js";
@@ -7,63 +7,50 @@ import { credits } from "../../../domain/credits/credits.js";
 import { adjust } from "../../../domain/credits/funds.js";
 import { orderId, pay } from "../../../domain/credits/order.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { logIn, setUpService } from "../../support/visit.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 const FIRST = 10;
 const REASON = "chargeback" as AdjustmentReason;
 
 describe("an account whose payment came back", () => {
+  const on = setUpService({ policy: { ...PANORAMA_POLICY, suspendOnDispute: true } });
   let service: WebService;
-  beforeAll(async () => {
-    service = await WebService.start(undefined, false, { policy: { ...PANORAMA_POLICY, suspendOnDispute: true } });
-  });
-  afterAll(async () => {
-    await service.end();
-    expect(service.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
 
+  const buy = async ({ id }: Person, order: string, amount: number) => {
+    const pending = aPendingOrder({ id: orderId(order), accountId: id, credits: credits(amount) });
+    await service.orders.insert(pending);
+    await service.orders.pay({ ...pay(pending, service.clock.now())._unsafeUnwrap(), paymentId: `pi_${order}` });
+  };
   /** With one paid order of 500 credits, of which `spent` are gone, besides the first credits. */
   const customer = async (name: string, spent: number): Promise<Person> => {
     const person = await service.person(name, FIRST);
-    const pending = aPendingOrder({ id: orderId(`ord-${name}`), accountId: person.id, credits: credits(500) });
-    await service.orders.insert(pending);
-    const paid = pay(pending, service.clock.now())._unsafeUnwrap();
-    await service.orders.pay({ ...paid, paymentId: `pi_${name}` });
-    const operators = new SqlOperatorStore(service.database);
+    await buy(person, `ord-${name}`, 500);
     const at = service.clock.now();
     if (spent > 0)
-      await operators.adjust(person.id, (funds) =>
+      await new SqlOperatorStore(service.database).adjust(person.id, (funds) =>
         adjust({ accountId: person.id, funds, change: -spent - FIRST, reason: REASON, at }),
       );
     return person;
   };
+  /** With its API key. */
   const create = async ({ key }: Person) => {
     const response = await fetch(`${service.url}/api/v1/panoramas`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify({ prompt: "a lake", resolution: "1k" }),
     });
     const { error } = (await response.json()) as { error?: { code: string; message: string } };
     return [response.status, error?.code, error?.message];
   };
-  const session = async ({ email }: Person) => {
-    const body = new URLSearchParams({ email, password: PASSWORD });
-    const origin = { origin: service.url };
-    const login = await fetch(`${service.url}/login`, { method: "POST", headers: origin, redirect: "manual", body });
-    const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const read = async (path: string) => (await fetch(service.url + path, { headers: { cookie } })).text();
-    /** `pictures`: files of the form, which are refused before they are received. */
-    const make = async (pictures: number) => {
-      const form = new FormData();
-      const token = /name="form_token" value="([^"]+)"/u.exec(await read("/works"))?.[1] ?? "";
-      const fields = { form_token: token, prompt: "a lake", resolution: "1k", visibility: "private" };
-      for (const [name, value] of Object.entries(fields)) form.set(name, value);
-      for (let n = 0; n < pictures; n += 1) form.append("files", new Blob(["picture"], { type: "image/png" }), "a.png");
-      const headers = { ...origin, cookie };
-      const answer = await fetch(`${service.url}/works`, { method: "POST", headers, redirect: "manual", body: form });
-      return [answer.status, /class="error"[^>]*>([^<]+)/u.exec(await answer.text())?.[1]];
-    };
-    return { read, make };
+  /** On its works page. The files of the form are refused before they are received. */
+  const make = async (person: Person, files: readonly Blob[] = []) => {
+    const member = await logIn(service, person);
+    const { status, error } = await member.create({ prompt: "a lake", resolution: "1k" }, files);
+    return [status, error];
   };
 
   it("owes the spent credits, which every creation and the account page show", async () => {
@@ -72,20 +59,17 @@ describe("an account whose payment came back", () => {
     const sentence =
       "A payment was returned after its credits were spent, so this account owes 480 credits. A purchase pays them first: buy at least 484 to create this.";
     expect(await create(ann)).toEqual([402, "insufficient_credits", sentence]);
-    const { read, make } = await session(ann);
-    for (const pictures of [0, 1]) expect(await make(pictures)).toEqual([402, sentence]);
-    const account = await read("/account");
-    expect(account).toContain("You owe 480 credits");
-    expect(account).toContain("Refunded");
+    for (const files of [[], [new Blob(["picture"], { type: "image/png" })]])
+      expect(await make(ann, files)).toEqual([402, sentence]);
+    const { read } = await logIn(service, ann);
+    for (const part of ["You owe 480 credits", "Refunded"]) expect(await read("/account")).toContain(part);
     expect(await read("/account/orders/ord-ann")).toContain("<dt>Credits taken back</dt><dd>500</dd>");
   });
 
   it("pays its debt with the next purchase, and creates again", async () => {
     const bob = await customer("bob", 500);
     (await refundOrder(service)(orderId("ord-bob"), 90, REASON))._unsafeUnwrap();
-    const more = aPendingOrder({ id: orderId("ord-bob-2"), accountId: bob.id, credits: credits(100) });
-    await service.orders.insert(more);
-    await service.orders.pay(pay(more, service.clock.now())._unsafeUnwrap());
+    await buy(bob, "ord-bob-2", 100);
     expect(await service.ledger.totals(bob.id)).toMatchObject({ remaining: 10 });
     expect((await create(bob))[0]).toBe(202);
   });
@@ -93,12 +77,13 @@ describe("an account whose payment came back", () => {
   it("cannot create while a dispute is open, with suspendOnDispute", async () => {
     const eve = await customer("eve", 0);
     const dispute = { id: "dp_1", kind: "dispute", stateAt: noon, withdrawn: undefined } as const;
-    await service.orders.recordReturn("pi_eve", { ...dispute, state: "open" }, noon);
+    await service.orders.recordReturn("pi_ord-eve", { ...dispute, state: "open" }, noon);
     const sentence =
       "A payment of this account is disputed. Nothing can be created until the dispute has ended. Ask the operator.";
     expect(await create(eve)).toEqual([402, "insufficient_credits", sentence]);
-    expect(await (await session(eve)).make(0)).toEqual([402, sentence]);
-    await service.orders.recordReturn("pi_eve", { ...dispute, state: "won", stateAt: new Date(+noon + 1000) }, noon);
+    expect(await make(eve)).toEqual([402, sentence]);
+    const won = { ...dispute, state: "won", stateAt: new Date(+noon + 1000) } as const;
+    await service.orders.recordReturn("pi_ord-eve", won, noon);
     expect((await create(eve))[0]).toBe(202);
   });
 });

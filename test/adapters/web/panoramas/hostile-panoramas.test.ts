@@ -1,59 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { aCreationRequest, anImageName, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
-import { hideAllPanoramas, suspendAccount } from "../../../../application/operators/hide-panorama.js";
+import { hideAllPanoramas } from "../../../../application/operators/hide-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
+import type { Slug } from "../../../../domain/tasks/slug.js";
 import { putTask } from "../../../support/put-task.js";
-import { PASSWORD, WebService } from "../../../support/web-service.js";
-
-let service: WebService;
-
-beforeAll(async () => {
-  service = await WebService.start();
-});
-beforeEach(() => service.provider.play({ poll: "succeeded", download: "image" }));
-afterAll(async () => {
-  await service?.end();
-  expect(service?.failures).toEqual([]);
-});
-
-const ports = () => ({ ...service, operators: new SqlOperatorStore(service.database) });
-
-describe("a hundred hostile public panoramas", () => {
-  it("leave the front page unchanged, run no script, and are hidden by one command", async () => {
-    const htmlOf = async (path: string) => (await fetch(service.url + path)).text();
-    const page = async () => (await htmlOf("/")).replace(/\/signup\?prompt=[^>]+>/g, "");
-    const eve = await service.person("eve", 10_000);
-    const before = await page();
-    const slugs: string[] = [];
-    for (let n = 0; n < 100; n++) {
-      const prompt = `BUY NOW https://spam.example/${n} ${HOSTILE[n % HOSTILE.length]}`;
-      const request = aCreationRequest({ prompt, resolution: "2k", visibility: "public" });
-      const image = keep(uploading("https://provider.example/1.jpg", anImageName(n)));
-      const task = aSucceededTask({
-        id: service.ids.taskId(),
-        slug: service.ids.slug(),
-        accountId: eve.id,
-        request,
-        image,
-      });
-      await putTask(service.database, task);
-      slugs.push(task.slug);
-    }
-    expect(await page()).toEqual(before);
-    const texts = [await htmlOf("/gallery")];
-    for (const slug of slugs.slice(0, HOSTILE.length)) texts.push(await htmlOf(`/p/${slug}`));
-    for (const text of texts) {
-      expect(text).toContain("spam.example");
-      expect(text).not.toMatch(/<script>alert|<img src=x|"onmouseover=/);
-    }
-    const hidden = await hideAllPanoramas(ports())(eve.id, { reason: "Advertising", by: "olga" });
-    expect(hidden._unsafeUnwrap()).toBe(100);
-    expect(await (await fetch(`${service.url}/gallery`)).text()).not.toContain("spam.example");
-    expect((await fetch(`${service.url}/p/${slugs[99]}`)).status).toBe(404);
-    expect(await page()).toEqual(before);
-  });
-});
+import { setUpService, visiting } from "../../../support/visit.js";
+import type { Person, WebService } from "../../../support/web-service.js";
 
 /** Texts that would take over a page which shows them as they are. */
 const HOSTILE = [
@@ -66,56 +19,64 @@ const HOSTILE = [
   `long ${"W".repeat(3_000)}`,
 ];
 
-describe("a suspended account", () => {
-  it("cannot use its keys or create on the pages, and keeps what it has", async () => {
-    const uma = await service.person("uma");
-    const kept = await service.kept(uma, { visibility: "private" });
-    const suspension = { reason: "Publishes private persons.", by: "olga" };
-    (await suspendAccount(ports())(uma.id, suspension))._unsafeUnwrap();
-    const headers = { authorization: `Bearer ${uma.key}` };
-    for (const init of [{ headers }, { headers, method: "POST", body: "{}" }]) {
-      const refused = await fetch(`${service.url}/api/v1/panoramas`, init);
-      expect([refused.status, await refused.json()]).toMatchObject([
-        401,
-        {
-          error: {
-            code: "invalid_api_key",
-            message: "This account is suspended: Publishes private persons. Ask the operator.",
-          },
-        },
-      ]);
-    }
-    const login = await fetch(`${service.url}/login`, {
-      method: "POST",
-      body: new URLSearchParams({ email: uma.email, password: PASSWORD }),
-      headers: { origin: service.url },
-      redirect: "manual",
+describe("the pages of public panoramas", () => {
+  const on = setUpService();
+  let service: WebService;
+  let eve: Person;
+  beforeAll(async () => {
+    ({ service } = on);
+    eve = await service.person("eve", 10_000);
+  });
+
+  const read = async (path: string) => (await visiting(service).get(path)).text;
+  const publish = async (prompt: string, n: number): Promise<Slug> => {
+    const task = aSucceededTask({
+      ...{ id: service.ids.taskId(), slug: service.ids.slug(), accountId: eve.id },
+      request: aCreationRequest({ prompt, resolution: "2k", visibility: "public" }),
+      image: keep(uploading("https://provider.example/1.jpg", anImageName(n))),
     });
-    const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const read = async (path: string) => (await fetch(service.url + path, { headers: { cookie } })).text();
-    expect(await read("/works?q=zebra")).toContain("Nothing found for “<bdi>zebra</bdi>”.");
-    const works = await read("/works");
-    expect(works).toContain("This account is suspended: Publishes private persons.");
-    expect(works).not.toContain('id="create"');
-    expect(await read(`/works/${kept.slug}`)).toContain("four quarters");
-    const token = /name="form_token" value="([^"]+)"/.exec(works)?.[1] ?? "";
-    const post = (path: string, fields: Record<string, string>) =>
-      fetch(service.url + path, {
-        method: "POST",
-        body: new URLSearchParams({ form_token: token, ...fields }),
-        headers: { cookie, origin: service.url },
-        redirect: "manual",
-      });
-    const balance = await service.ledger.balance(uma.id);
-    for (const [path, fields] of [
-      ["/works", { prompt: "a lake", resolution: "1k", visibility: "private" }],
-      [`/works/${kept.id}/visibility`, { visibility: "public" }],
-    ] as const) {
-      const refused = await post(path, fields);
-      expect([path, refused.status, (await refused.text()).includes("is suspended")]).toEqual([path, 403, true]);
+    await putTask(service.database, task);
+    return task.slug;
+  };
+
+  it("run no script of a hundred hostile prompts, which leave the front page unchanged and one command hides", async () => {
+    const front = async () => (await read("/")).replace(/\/signup\?prompt=[^>]+>/g, "");
+    const before = await front();
+    const slugs: Slug[] = [];
+    for (let n = 0; n < 100; n++)
+      slugs.push(await publish(`BUY NOW https://spam.example/${n} ${HOSTILE[n % HOSTILE.length]}`, n));
+    expect(await front()).toEqual(before);
+    for (const path of ["/gallery", ...slugs.slice(0, HOSTILE.length).map((slug) => `/p/${slug}`)]) {
+      const text = await read(path);
+      expect(text).toContain("spam.example");
+      expect(text).not.toMatch(/<script>alert|<img src=x|"onmouseover=/);
     }
-    expect(await service.ledger.balance(uma.id)).toBe(balance);
-    (await suspendAccount(ports())(uma.id, undefined))._unsafeUnwrap();
-    expect((await fetch(`${service.url}/api/v1/credits`, { headers })).status).toBe(200);
+    const ports = { ...service, operators: new SqlOperatorStore(service.database) };
+    const hidden = await hideAllPanoramas(ports)(eve.id, { reason: "Advertising", by: "olga" });
+    expect(hidden._unsafeUnwrap()).toBe(100);
+    expect(await read("/gallery")).not.toContain("spam.example");
+    expect((await visiting(service).get(`/p/${slugs[99]}`)).status).toBe(404);
+    expect(await front()).toEqual(before);
+  });
+
+  it("stay small with the longest prompts: they show the first 80 characters, the viewer all of them on demand", async () => {
+    const slugs: Slug[] = [];
+    for (let n = 0; n < 12; n += 1) slugs.push(await publish(`${n} ${"🌊".repeat(3_997)}`, n));
+    service.heroPanoramas.push(...slugs);
+    for (const [path, bytesMax, title] of [
+      ["/", 30_000, /<a [^>]*>\d+ (🌊){77,78}…<\/a>/u],
+      ["/gallery", 30_000, /<span class="tile-title" dir="auto">11 (🌊){77}…<\/span>/u],
+      [`/p/${slugs[0]}`, 20_000, /<h1 dir="auto">0 (🌊){78}…<\/h1>/u],
+    ] as const) {
+      const page = await read(path);
+      expect([path, page.length < bytesMax]).toEqual([path, true]);
+      expect(page).toMatch(title);
+    }
+    const page = await read(`/p/${slugs[0]}`);
+    const title = `0 ${"🌊".repeat(78)}…`;
+    expect(page).toContain(`<meta property="og:title" content="${title}">`);
+    expect(page).toContain(`<title>${title} · Panorama</title>`);
+    expect(page).toContain(`<p dir="auto">0 ${"🌊".repeat(3_997)}</p>`);
+    expect(page).not.toContain("Use this prompt"); // it does not fit into an address
   });
 });
