@@ -1,20 +1,31 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Payments } from "../../application/ports/payments.js";
 import { PASSWORD, type Person, WebService } from "./web-service.js";
 
+type Settings = Parameters<typeof WebService.start>[2];
+
+const endOf = async (service: WebService | undefined): Promise<void> => {
+  await service?.end();
+  expect(service?.failures).toEqual([]);
+};
+
+/** A service for this test, which fails if the service reported a failure. */
+export const startService = async (settings: Settings = {}, sendsMail = false): Promise<WebService> => {
+  const service = await WebService.start(undefined, sendsMail, settings);
+  onTestFinished(() => endOf(service));
+  return service;
+};
+
 /** One service for the tests of a group, which fails if the service reported a failure. */
 export const setUpService = (
-  settings: Parameters<typeof WebService.start>[2] = {},
+  settings: Settings = {},
   { payments, sendsMail }: { readonly payments?: Payments; readonly sendsMail?: boolean } = {},
 ) => {
   let service: WebService;
   beforeAll(async () => {
     service = await WebService.start(payments, sendsMail, settings);
   });
-  afterAll(async () => {
-    await service?.end();
-    expect(service?.failures).toEqual([]);
-  });
+  afterAll(() => endOf(service));
   return {
     get service() {
       return service;

@@ -1,44 +1,23 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parseEmail } from "../../../../domain/accounts/account.js";
-import { PASSWORD, WebService } from "../../../support/web-service.js";
+import { logIn, startService, visiting } from "../../../support/visit.js";
 
-describe('the link "Report"', () => {
-  let service: WebService;
-  afterEach(async () => {
-    await service?.end();
-    expect(service?.failures).toEqual([]);
-  });
-
-  /** The address of the link on the page of a public panorama, as strangers see it. */
-  const linkOn = async (path: string, cookie = ""): Promise<string | undefined> => {
-    const page = await (await fetch(service.url + path, { headers: { cookie } })).text();
-    return /<a href="([^"]+)"[^>]*>Report</.exec(page)?.[1];
-  };
-
-  it("writes an e-mail to the operator that names the panorama", async () => {
-    const operatorEmail = parseEmail("o'hara+contact@panorama.example")._unsafeUnwrap();
-    service = await WebService.start(undefined, false, { operatorEmail });
+it("the link Report writes an e-mail to the operator that names the panorama; without OPERATOR_EMAIL it is missing", async () => {
+  const operatorEmail = parseEmail("o'hara+contact@panorama.example")._unsafeUnwrap();
+  for (const settings of [{ operatorEmail }, {}]) {
+    const service = await startService(settings);
     service.provider.play({ poll: "succeeded", download: "image" });
     const ann = await service.person("ann");
     const { slug } = await service.kept(ann);
-    const link = new URL((await linkOn(`/p/${slug}`))?.replaceAll("&#39;", "'") ?? "");
-    expect([link.protocol, link.pathname]).toEqual(["mailto:", operatorEmail]);
-    expect([...link.searchParams]).toEqual([["subject", `Report of ${service.url}/p/${slug}`]]);
+    const linkIn = (page: string) => /<a href="([^"]+)"[^>]*>Report</.exec(page)?.[1]?.replaceAll("&#39;", "'");
+    const read = async (path: string) => (await visiting(service).get(path)).text;
+    const link = linkIn(await read(`/p/${slug}`));
+    if (!("operatorEmail" in settings)) return expect(link).toBeUndefined();
+    const { protocol, pathname, searchParams } = new URL(link ?? "");
+    expect([protocol, pathname]).toEqual(["mailto:", operatorEmail]);
+    expect([...searchParams]).toEqual([["subject", `Report of ${service.url}/p/${slug}`]]);
     // Neither in a frame of another site, nor for its owner.
-    expect(await linkOn(`/p/${slug}?embed=1`)).toBeUndefined();
-    const login = await fetch(`${service.url}/login`, {
-      method: "POST",
-      body: new URLSearchParams({ email: ann.email, password: PASSWORD }),
-      headers: { origin: service.url },
-      redirect: "manual",
-    });
-    expect(await linkOn(`/p/${slug}`, login.headers.get("set-cookie")?.split(";")[0])).toBeUndefined();
-  });
-
-  it("is missing without OPERATOR_EMAIL", async () => {
-    service = await WebService.start();
-    service.provider.play({ poll: "succeeded", download: "image" });
-    const { slug } = await service.kept(await service.person("ann"));
-    expect(await linkOn(`/p/${slug}`)).toBeUndefined();
-  });
+    expect(linkIn(await read(`/p/${slug}?embed=1`))).toBeUndefined();
+    expect(linkIn(await (await logIn(service, ann)).read(`/p/${slug}`))).toBeUndefined();
+  }
 });
