@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { accountId, noon, secondsAfter, taskId } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
+import { balanceAfter, expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
 import { sumOf } from "../../../domain/credits/ledger.js";
 
 const owner = accountId(1);
@@ -47,6 +47,27 @@ it("expireHolds gives the same result in one call or in several", () => {
       expect(entries).toEqual(atOnce.entries);
       expect(account.credits).toBe(7 + sumOf(entries));
       expect(account).toEqual({ credits: atOnce.credits, open: atOnce.open });
+    }),
+  );
+});
+
+it("balanceAfter stays within 32 bits, held credits included", () => {
+  const most = 2_147_483_647;
+  const nearMost = fc.oneof(fc.nat(10), fc.integer({ min: most - 10, max: most }));
+  const changes = fc.oneof(fc.integer({ min: -most, max: most }), fc.constantFrom(-2 * most, 2 * most));
+  return fc.assert(
+    fc.property(nearMost, fc.array(fc.nat(5), { maxLength: 3 }), changes, (total, amounts, change) => {
+      const open = amounts.map((amount, n) => aHold(n, amount, n));
+      const balance = total - amounts.reduce((sum, amount) => sum + amount, 0);
+      fc.pre(balance >= 0);
+      const fits = Math.abs(change) <= most && balance + change >= -most && total + change <= most;
+      const after = () => balanceAfter({ credits: balance, open }, change);
+      if (!fits) {
+        expect(after).toThrow(RangeError);
+        return;
+      }
+      expect(after()).toBe(balance + change);
+      expect(expireHolds({ credits: after(), open }, secondsAfter(noon, 9)).credits).toBe(total + change);
     }),
   );
 });

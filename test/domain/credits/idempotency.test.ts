@@ -8,14 +8,13 @@ import {
   idempotencyKey,
   parseIdempotencyKey,
 } from "../../../domain/credits/idempotency.js";
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../../domain/panorama-policy.js";
 
 const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 
 describe("an idempotency key", () => {
   it("equals itself in quotes", () => {
     const bareKey = fc
-      .string({ unit: visibleAscii, minLength: 1, maxLength: 255 })
+      .oneof(fc.constant("k".repeat(255)), fc.string({ unit: visibleAscii, minLength: 1, maxLength: 255 }))
       .filter((text) => !/^".*"$/.test(text));
     return fc.assert(
       fc.property(bareKey, (key) => {
@@ -29,14 +28,6 @@ describe("an idempotency key", () => {
     expect(parseIdempotencyKey(text)).toEqual(ok(text));
   });
 
-  it("has at most 255 characters without the quotes", () => {
-    const longest = "k".repeat(255);
-    expect(parseIdempotencyKey(longest)).toEqual(ok(longest));
-    expect(parseIdempotencyKey(`"${longest}"`)).toEqual(ok(longest));
-    expect(parseIdempotencyKey(`${longest}k`).isErr()).toBe(true);
-    expect(parseIdempotencyKey(`"${longest}k"`).isErr()).toBe(true);
-  });
-
   it.each([
     ["", ""],
     ['""', ""],
@@ -48,6 +39,7 @@ describe("an idempotency key", () => {
     ["schlüssel", "schlüssel"],
     ["🔑", "🔑"],
     ["k".repeat(256), "k".repeat(256)],
+    [`"${"k".repeat(256)}"`, "k".repeat(256)],
   ])("cannot be %j", (text, actual) => {
     const rule = { name: "visible_ascii", min: 1, max: 255, actual };
     expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
@@ -58,10 +50,6 @@ describe("an idempotency key", () => {
     expect(() => idempotencyKey("two words")).toThrow(
       new RangeError('"two words" cannot be an idempotency key: 1 to 255 visible ASCII characters'),
     );
-  });
-
-  it("is stored for 24 hours", () => {
-    expect(IDEMPOTENCY_KEPT_MILLISECONDS).toBe(86_400_000);
   });
 
   it("is refused for a different request", () => {

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import {
@@ -13,15 +13,17 @@ import {
 import { credits } from "../../../domain/credits/credits.js";
 import {
   admitOrder,
-  orderId as idOfOrder,
+  CREDIT_PACKS,
+  type CreditPacks,
   openOrder,
   PAYMENT_DIFFERENCES,
   type Payment,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
+  packOf,
   parseOrderCredits,
-  parseOrderId,
   pay,
   payWith,
+  priceAtMost,
 } from "../../../domain/credits/order.js";
 
 describe("an order", () => {
@@ -34,27 +36,6 @@ describe("an order", () => {
     expect(admitOrder(9)).toEqual(ok(undefined));
     expect(admitOrder(10)).toEqual(err({ kind: "too_many_pending_orders", limit: 10 }));
     expect(admitOrder(11).isErr()).toBe(true);
-  });
-
-  it.each(["order_1", "A-Z_09", "x".repeat(40)])("may have the id %j", (text) => {
-    expect(parseOrderId(text)).toBe(text);
-  });
-
-  it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("parses no id from %j", (text) => {
-    expect(parseOrderId(text)).toBeUndefined();
-  });
-
-  it("orderId throws for an invalid id", () => {
-    expect(idOfOrder("order-1")).toBe("order-1");
-    expect(() => idOfOrder("a/b")).toThrow(
-      new RangeError('"a/b" cannot be an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -'),
-    );
-  });
-
-  it("rejects a second payment with the paid order", () => {
-    const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
-    expect(paid).toEqual(aPaidOrder());
-    expect(pay(paid, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
   });
 
   const checkout = anOrderCheckout();
@@ -71,13 +52,14 @@ describe("an order", () => {
     const paid = payWith(order, payment, noon)._unsafeUnwrap();
     expect(paid).toEqual(aPaidOrder({ checkout }));
     expect(payWith(paid, payment, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
+    expect(pay(aPendingOrder(), noon)).toEqual(ok(aPaidOrder()));
   });
 
   it("rejects a payment with any difference and lists every difference", () => {
     const others = { session: "other", token: "other", amount: 1, currency: "JPY" } as const;
     const names = Object.keys(others) as (keyof typeof others)[];
     expect(["checkout", ...names]).toEqual(PAYMENT_DIFFERENCES);
-    return fc.assert(
+    fc.assert(
       fc.property(fc.subarray(names), fc.boolean(), (differences, isMissing) => {
         const other = <T>(name: keyof typeof others, own: T, wrong: T | undefined): T | undefined =>
           differences.includes(name) ? wrong : own;
@@ -101,25 +83,52 @@ describe("an order", () => {
     expect(payWith(aPaidOrder(), payment, noon)).toEqual(refused);
   });
 
-  it.each([1, 2, 999_999, 1_000_000])("can be for %i credits", (amount) => {
-    expect(parseOrderCredits(amount)).toEqual(ok(amount));
-  });
-
-  it.each([0, -1, 1_000_001, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("cannot be for %d credits", (amount) => {
-    expect(parseOrderCredits(amount)).toEqual(
-      err({
-        kind: "invalid_request",
-        field: "credits",
-        rule: { name: "integer", min: 1, max: 1_000_000, actual: amount },
+  it("can be for 1 to 1,000,000 credits", () => {
+    const near = fc.constantFrom(0, 1, 1_000_000, 1_000_001, 1.5, Number.NaN, Number.POSITIVE_INFINITY);
+    fc.assert(
+      fc.property(fc.oneof(near, fc.double(), fc.integer({ min: -9, max: 1_000_009 })), (actual) => {
+        const rule = { name: "integer", min: 1, max: 1_000_000, actual };
+        const isValid = Number.isInteger(actual) && actual > 0 && actual < 1_000_001;
+        const refused = err({ kind: "invalid_request", field: "credits", rule });
+        expect(parseOrderCredits(actual)).toEqual(isValid ? ok(actual) : refused);
       }),
     );
   });
+});
 
-  it("accepts integers from 1 to 1,000,000 only", () => {
-    return fc.assert(
-      fc.property(fc.oneof(fc.double(), fc.integer()), (amount) => {
-        expect(parseOrderCredits(amount).isOk()).toBe(Number.isInteger(amount) && amount > 0 && amount < 1_000_001);
+describe("packs of credits", () => {
+  it("cost 9, 39 and 129 USD for 100, 500 and 2000 credits", () => {
+    expect(CREDIT_PACKS).toEqual([
+      { credits: 100, priceCents: 900, currency: "USD" },
+      { credits: 500, priceCents: 3900, currency: "USD" },
+      { credits: 2000, priceCents: 12900, currency: "USD" },
+    ]);
+  });
+
+  it("are found by their number of credits, otherwise undefined", () => {
+    for (const pack of CREDIT_PACKS) expect(packOf(pack.credits, CREDIT_PACKS)).toEqual(pack);
+    for (const amount of [0, -100, 99, Number.NaN]) expect(packOf(amount, CREDIT_PACKS)).toBeUndefined();
+  });
+
+  it("priceAtMost rounds the highest price per credit up to a cent", () => {
+    const pack = fc.record({
+      credits: fc.integer({ min: 1, max: 1_000_000 }).map(credits),
+      priceCents: fc.integer({ min: 1, max: 10_000_000 }),
+      currency: fc.constant("EUR"),
+    });
+    const packs = fc.tuple(pack, fc.array(pack, { maxLength: 9 })).map(([one, more]): CreditPacks => [one, ...more]);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), packs, (amount, offered) => {
+        const { priceCents = 0, currency } = priceAtMost(credits(amount), offered) ?? {};
+        // By how much it is more than in each pack.
+        const more = offered.map((one) => priceCents - (amount * one.priceCents) / one.credits);
+        expect([Number.isInteger(priceCents), currency]).toEqual([true, "EUR"]);
+        expect(Math.min(...more)).toBeGreaterThanOrEqual(-1e-6);
+        expect(Math.min(...more)).toBeLessThan(1);
       }),
     );
+    const offered: CreditPacks = [{ credits: credits(50), priceCents: 450, currency: "EUR" }, CREDIT_PACKS[0]];
+    expect(priceAtMost(credits(6), offered)).toEqual({ priceCents: 54, currency: "EUR" });
+    expect(priceAtMost(credits(6), CREDIT_PACKS)).toBeUndefined();
   });
 });

@@ -1,9 +1,12 @@
-import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { Credits } from "../../../domain/credits/credits.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
-import { type AdmissionLog, admitRequest } from "../../../domain/credits/rate-limit.js";
-import { PANORAMA_POLICY, type RequestKind } from "../../../domain/panorama-policy.js";
+import {
+  IDEMPOTENCY_KEPT_MILLISECONDS,
+  PANORAMA_POLICY,
+  RATE_WINDOW_MILLISECONDS,
+  scopeOf,
+} from "../../../domain/panorama-policy.js";
 
 const numbers = {
   prices: { draft: 1, print: 3 },
@@ -53,42 +56,13 @@ describe("a policy", () => {
 
   it("of the panorama service has the numbers of the specification", () => {
     expect(PANORAMA_POLICY.prices).toEqual({ "1k": 4, "2k": 6, "4k": 10 });
-    expect(PANORAMA_POLICY.rates.write).toEqual({ limit: 10, windowSeconds: 60 });
-    expect(PANORAMA_POLICY.rates.read).toEqual({ limit: 60, windowSeconds: 60 });
     expect([PANORAMA_POLICY.activeMax, PANORAMA_POLICY.idempotencyHours]).toEqual([5, 24]);
-    expectTypeOf<RequestKind>().toEqualTypeOf<
-      "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail"
-    >();
-  });
-});
-
-describe("a rate with any limit and window", () => {
-  it("admits a request if and only if no window exceeds the limit, and returns the time of the next", () => {
-    const rates = fc.record({ limit: fc.integer({ min: 1, max: 5 }), windowSeconds: fc.integer({ min: 1, max: 100 }) });
-    const gaps = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 60_000 })), {
-      maxLength: 60,
-    });
-    return fc.assert(
-      fc.property(rates, gaps, (rate, pauses) => {
-        const windowMilliseconds = rate.windowSeconds * 1000;
-        let [log, now]: [AdmissionLog, number] = [[], 1_767_268_800_000];
-        const admitted: number[] = [];
-        for (const pause of pauses) {
-          now += pause;
-          const within = admitted.filter((at) => now - at < windowMilliseconds).length;
-          const result = admitRequest(log, rate, now);
-          expect(result.isOk()).toBe(within < rate.limit);
-          if (result.isOk()) {
-            log = result.value.log;
-            admitted.push(now);
-            expect(result.value.remaining).toBe(rate.limit - within - 1);
-            continue;
-          }
-          const { retryAfterSeconds } = result.error;
-          expect(retryAfterSeconds).toBeLessThanOrEqual(rate.windowSeconds);
-          expect(admitRequest(log, rate, now + retryAfterSeconds * 1000).isOk()).toBe(true);
-        }
-      }),
-    );
+    expect(IDEMPOTENCY_KEPT_MILLISECONDS).toBe(86_400_000);
+    const rates = Object.entries(PANORAMA_POLICY.rates).map(([kind, { limit }]) => [kind, limit]);
+    const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
+    expect(Object.fromEntries(rates)).toEqual({ write: 10, read: 60, total: 200, form: 60, ...logins });
+    expect(new Set(Object.values(PANORAMA_POLICY.rates).map((rate) => rate.windowSeconds))).toEqual(new Set([60]));
+    expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
+    expect([scopeOf("write"), scopeOf("read")]).toEqual(["create", "read"]);
   });
 });

@@ -1,16 +1,21 @@
 import * as fc from "fast-check";
-import { err, ok } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { accountId, taskId } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
 import {
-  type CapturedReservation,
+  admitTask,
   capture,
   type HeldReservation,
   holdCredits,
-  type RefundedReservation,
+  type InsufficientCredits,
+  type ReserveResult,
   refund,
+  release,
+  reserve,
+  type TooManyActiveTasks,
 } from "../../../domain/credits/reservation.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 
 const reserved = { taskId: taskId(1), accountId: accountId(1), credits: credits(6) };
 const held: HeldReservation = { ...reserved, state: "held" };
@@ -22,27 +27,64 @@ describe("a reservation", () => {
     expect(holdCredits(credits(5), reserved)).toEqual(err({ kind: "insufficient_credits", balance: 5, cost: 6 }));
   });
 
-  it("holds the exact cost for every balance and every cost", () => {
-    return fc.assert(
-      fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (balance, cost) => {
-        const result = holdCredits(credits(balance), { ...reserved, credits: credits(cost) });
-        expect(result.isOk()).toBe(balance >= cost);
-        if (result.isOk()) expect(BigInt(result.value.balance) + BigInt(cost)).toBe(BigInt(balance));
-      }),
-    );
-  });
-
-  it("is captured or refunded with all its credits", () => {
+  it("is captured or refunded with all its credits, and only while it is held", () => {
     expect(capture(held)).toEqual({ ...reserved, state: "captured" });
     expect(refund(held)).toEqual({ ...reserved, state: "refunded" });
-  });
-
-  it("does not compile with a capture or refund of a resolved reservation", () => {
     expectTypeOf(capture).parameter(0).toEqualTypeOf<HeldReservation>();
     expectTypeOf(refund).parameter(0).toEqualTypeOf<HeldReservation>();
-    expectTypeOf(capture).returns.toEqualTypeOf<CapturedReservation>();
-    expectTypeOf(refund).returns.toEqualTypeOf<RefundedReservation>();
-    expectTypeOf<CapturedReservation>().not.toExtend<HeldReservation>();
-    expectTypeOf<RefundedReservation>().not.toExtend<HeldReservation>();
+  });
+});
+
+it("admitTask admits five active tasks and refuses the sixth", () => {
+  for (const active of [0, 4]) expect(admitTask(active, PANORAMA_POLICY.activeMax)).toEqual(ok(active + 1));
+  const refused = err({ kind: "too_many_active_tasks", limit: 5 });
+  for (const active of [5, 6]) expect(admitTask(active, PANORAMA_POLICY.activeMax)).toEqual(refused);
+});
+
+describe("reserve", () => {
+  const standing = { accountId: accountId(1), credits: credits(7), activeTasks: 1 };
+  const draft = { taskId: taskId(1), cost: credits(3) };
+
+  it("takes the cost and one slot", () => {
+    const reservation = { taskId: taskId(1), accountId: accountId(1), credits: 3, state: "held" };
+    const after = { ...standing, credits: 4, activeTasks: 2 };
+    expect(reserve(standing, draft, 2)).toEqual(ok({ reservation, standing: after }));
+  });
+
+  it("checks credits first, then the caller's check, then active tasks", () => {
+    const refuse = () => err("closed" as const);
+    const poor = { ...standing, credits: credits(2) };
+    expect(reserve(poor, draft, 1, refuse)).toEqual(err({ kind: "insufficient_credits", balance: 2, cost: 3 }));
+    expect(reserve(standing, draft, 1, refuse)).toEqual(err("closed"));
+    expect(reserve(standing, draft, 1, () => ok(undefined))).toEqual(err({ kind: "too_many_active_tasks", limit: 1 }));
+    const refused = reserve(poor, draft, 1, (): never => {
+      throw new Error("checked without credits");
+    });
+    expect(refused.isErr()).toBe(true);
+    type Refused = InsufficientCredits | TooManyActiveTasks;
+    expectTypeOf<ReturnType<typeof reserve<"closed">>>().toEqualTypeOf<Result<ReserveResult, Refused | "closed">>();
+  });
+
+  it("refuses an account with a debt, and names it", () => {
+    const indebted = { ...standing, debt: credits(1) };
+    const refused = { kind: "insufficient_credits", balance: 7, cost: 3, debt: 1 };
+    expect(reserve(indebted, draft, 2)).toEqual(err(refused));
+  });
+
+  it("reports a balance that falls below the threshold of the account", () => {
+    const told = (threshold: number) =>
+      reserve({ ...standing, lowBalanceThreshold: credits(threshold) }, draft, 2)._unsafeUnwrap().lowBalance;
+    const crossed = [5, 7].map((threshold) => ({ balance: 4, threshold }));
+    expect([4, 5, 7, 8].map(told)).toEqual([undefined, ...crossed, undefined]);
+  });
+
+  it("is undone by release, but for the credits", () => {
+    return fc.assert(
+      fc.property(fc.nat(1000), fc.nat(1000), fc.nat(9), (balance, cost, activeTasks) => {
+        const before = { accountId: accountId(1), credits: credits(balance + cost), activeTasks };
+        const reserved = reserve(before, { taskId: taskId(1), cost: credits(cost) }, 10)._unsafeUnwrap();
+        expect(release(reserved.standing)).toEqual({ ...before, credits: balance });
+      }),
+    );
   });
 });

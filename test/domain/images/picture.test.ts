@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { figuresOf, type Picture, type ResultBounds, unusableReasonOf } from "../../../domain/images/picture.js";
+import {
+  figuresOf,
+  type Picture,
+  type ResultBounds,
+  resultUrlOf,
+  unusableReasonOf,
+} from "../../../domain/images/picture.js";
 
 const level = fc.double({ min: 0, max: 255, noNaN: true });
 const picture: fc.Arbitrary<Picture> = fc.record({
@@ -56,4 +62,28 @@ it.each<[string, Picture, ResultBounds, string | undefined]>([
 it("figuresOf drops native size and flatness", () => {
   const { seam, seamRatio, poleDeviation, horizon } = good;
   expect(figuresOf(good)).toEqual({ seam, seamRatio, poleDeviation, horizon });
+});
+
+it("resultUrlOf normalizes a URL as new URL() does", () => {
+  const normalized = "https://p.example/a%00%20%C3%BC.jpg?x=%00y";
+  expect(resultUrlOf(" HTTPS://P.example:443/a\u0000 ü.jpg?x=\u0000y")).toBe(normalized);
+  expect(resultUrlOf("http://p.example")).toBe("http://p.example/");
+});
+
+it.each(["", "p.example/1.jpg", "/1.jpg", "https://", "ftp://p.example/1.jpg", "data:image/png,", "javascript:1"])(
+  "resultUrlOf returns undefined for %j",
+  (text) => expect(resultUrlOf(text)).toBeUndefined(),
+);
+
+it("resultUrlOf returns visible ASCII, and its own result unchanged", () => {
+  const unit = fc.constantFrom(..."\n aü?#/@:%\\", "\u0000", "\ud800", "\u{1f30a}");
+  const texts = fc.tuple(fc.constantFrom("", "http:", "https://", "https://p.example/"), fc.string({ unit }));
+  fc.assert(
+    fc.property(texts, ([start, rest]) => {
+      const url = resultUrlOf(start + rest);
+      if (url === undefined) return;
+      expect(url).toMatch(/^https?:\/\/[\x21-\x7e]+$/);
+      expect(resultUrlOf(url)).toBe(url);
+    }),
+  );
 });

@@ -21,22 +21,13 @@ describe("startNextTasks", () => {
   ];
   const started = next.map((task) => start(task, "only"));
 
-  it("starts the first tasks until no slot is free, and moves the round to the last one's turn", () => {
-    const expected = { tasks: started.slice(0, 2), round: 5, hasRoom: false };
-    expect(startNextTasks(queue, next, limitedTo(5), 16)).toEqual(expected);
-  });
-
-  it("starts all given tasks if more slots are free, and reports room", () => {
-    expect(startNextTasks(queue, next, limitedTo(99), 16)).toEqual({ tasks: started, round: 6, hasRoom: true });
-  });
-
-  it("starts all given tasks when the provider has no concurrency limit", () => {
-    expect(startNextTasks(queue, next, limitedTo(undefined), 16)).toEqual({ tasks: started, round: 6, hasRoom: true });
-  });
-
-  it("starts no more than the limit", () => {
-    const expected = { tasks: started.slice(0, 1), round: 4, hasRoom: false };
-    expect(startNextTasks(queue, next, limitedTo(undefined), 1)).toEqual(expected);
+  it.each([
+    ["the first tasks until no slot is free", 5, 16, { tasks: started.slice(0, 2), round: 5, hasRoom: false }],
+    ["all given tasks if more slots are free", 99, 16, { tasks: started, round: 6, hasRoom: true }],
+    ["all given tasks without a limit of the provider", undefined, 16, { tasks: started, round: 6, hasRoom: true }],
+    ["no more than the limit", undefined, 1, { tasks: started.slice(0, 1), round: 4, hasRoom: false }],
+  ])("starts %s, and moves the round to the last one's turn", (_, slots, limit, expected) => {
+    expect(startNextTasks(queue, next, limitedTo(slots), limit)).toEqual(expected);
   });
 
   it("starts tasks of earlier rounds, which have returned to the queue, without going back to their round", () => {
@@ -95,16 +86,20 @@ describe("startNextTasks", () => {
         };
       });
 
-    it("fills each place up to its own limit, with tasks that it can make", () => {
+    it("gives each place the longest waiting tasks that it can make, up to its own limit", () => {
       return fc.assert(
         fc.property(situation, ({ queue, next, places, limit }) => {
           const { tasks } = startNextTasks(queue, next, places, limit);
           expect(tasks.length).toBeLessThanOrEqual(limit);
+          const startedIds = new Set(tasks.map(({ id }) => id));
           for (const { name, concurrencyMax = Number.POSITIVE_INFINITY, canMake } of places) {
             const there = tasks.filter((task) => task.place === name);
             expect(there.every(({ request }) => canMake(request))).toBe(true);
             const free = Math.max(0, concurrencyMax - (queue.running.get(name) ?? 0));
             expect(there.length).toBeLessThanOrEqual(free);
+            const last = there.at(-1)?.id ?? "";
+            const before = next.filter(({ id, request }) => id < last && canMake(request));
+            expect(before.every(({ id }) => startedIds.has(id))).toBe(true);
           }
         }),
       );
@@ -122,20 +117,6 @@ describe("startNextTasks", () => {
           expect(hasRoom).toBe(free.length > 0);
           const left = next.filter(({ id }) => !startedIds.has(id));
           expect(left.filter(({ request }) => free.some(({ canMake }) => canMake(request)))).toEqual([]);
-        }),
-      );
-    });
-
-    it("starts the longest waiting one of the tasks that a place can make", () => {
-      return fc.assert(
-        fc.property(situation, ({ queue, next, places, limit }) => {
-          const { tasks } = startNextTasks(queue, next, places, limit);
-          const startedIds = new Set(tasks.map(({ id }) => id));
-          for (const task of tasks) {
-            const { canMake } = places.find(({ name }) => name === task.place) as ProviderPlace;
-            const before = next.filter(({ id, request }) => id < task.id && canMake(request));
-            expect(before.every(({ id }) => startedIds.has(id))).toBe(true);
-          }
         }),
       );
     });
