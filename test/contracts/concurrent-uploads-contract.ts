@@ -1,8 +1,7 @@
 import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, secondsAfter } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
@@ -31,10 +30,9 @@ const RETENTION = { retentionMilliseconds: DAY_MILLISECONDS, leaseMilliseconds: 
  * ReferenceStore and TaskStore must do together. `technology` completes the suite's name.
  */
 export const describeConcurrentUploads = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "references" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`concurrent uploads, creations and deletions ${technology}`, () => {
     const soon = secondsAfter(noon, 600);
     let stores: Awaited<ReturnType<typeof makeStores>>;

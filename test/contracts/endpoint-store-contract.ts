@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   accountId,
   anAccount,
@@ -8,18 +9,15 @@ import {
   noon,
   secondsAfter,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import { notFound } from "../../application/errors.js";
 import type { Stores } from "./stores.js";
 
 /** What every EndpointStore must do (application/ports/stores/webhook-stores.ts). */
 export const describeEndpointStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "endpoints" | "close">>,
-): void =>
+) =>
   describe(`EndpointStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);

@@ -1,10 +1,9 @@
 import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   accountId,
-  aNativeSize,
   anAccount,
   anApiKey,
-  anImageName,
   aPaidOrder,
   apiKeyId,
   aSubmittingTask,
@@ -14,25 +13,23 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { Standing } from "../../domain/credits/standing.js";
 import { keep, type UploadingImage } from "../../domain/images/storage-status.js";
-import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
+import { withImage } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";
+import { end, taskSteps } from "./task-steps.js";
 
 /** What every EventStore must do (application/ports/stores/webhook-stores.ts). */
 export const describeEventStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "events" | "keys" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`EventStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
-    const end = secondsAfter(noon, 30);
     let stores: Pick<Stores, "accounts" | "events" | "keys" | "tasks" | "close">;
 
     beforeEach(async () => {
@@ -44,37 +41,25 @@ export const describeEventStore = (
     });
     afterEach(() => stores.close());
 
-    const open = async (n: number, account = owner, isLow = false) => {
-      const task = aSubmittingTask({ id: taskId(n), accountId: account });
-      const opened = await stores.tasks.open({
-        account,
-        dueAt: noon,
-        decide: (standing) =>
-          openATask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
-      });
-      expect(opened.isOk()).toBe(true);
-      return task;
+    const steps = taskSteps(() => stores.tasks);
+    const open = (n: number, account = owner) => steps.open(aSubmittingTask({ id: taskId(n), accountId: account }));
+    const openLow = (n: number) => {
+      const task = aSubmittingTask({ id: taskId(n) });
+      const decide = (standing: Standing) =>
+        openATask({ ...standing, lowBalanceThreshold: standing.credits }, task, noon);
+      return stores.tasks.open({ account: owner, dueAt: noon, decide });
     };
-    const failed = async (n: number, account = owner) => {
-      const task = await open(n, account);
-      expect(await stores.tasks.move(task, fail(task, "refused", end), undefined)).toEqual(ok(undefined));
-    };
-    const saved = async (n: number, isHidden = false) => {
-      const task = await open(n);
-      const submitted = submit(task, `upstream-${n}`, noon);
-      await stores.tasks.move(task, submitted, noon);
-      const succeeded = succeed(finish(submitted, "https://p.example/1"), anImageName(n), aNativeSize, end);
-      await stores.tasks.move(submitted, succeeded, end);
-      if (isHidden) await stores.tasks.delete(task.id, owner, end);
-      await stores.tasks.move(succeeded, withImage(succeeded, keep(succeeded.image as UploadingImage)), undefined);
-    };
+    const failed = async (n: number, account = owner) => steps.failed(await open(n, account));
+    const saved = async (n: number) => steps.saved(await open(n));
     const read = async (after: number, limit = 100, task?: number) =>
       (await stores.events.after(owner, after, limit, task === undefined ? undefined : taskId(task))).map(
         ({ event }) => `${event.number} ${event.type}`,
       );
 
     it("writes no event for an image stored after the deletion", async () => {
-      await saved(1, true);
+      const done = await steps.succeeded(await open(1));
+      await stores.tasks.delete(done.id, owner, end);
+      await steps.move(done, withImage(done, keep(done.image as UploadingImage)));
       await failed(2);
       // Events of the hidden task are left out; its end was the first one.
       expect(await read(0)).toEqual(["2 panorama.failed"]);
@@ -84,7 +69,7 @@ export const describeEventStore = (
       await failed(1);
       await failed(2, other);
       await saved(3);
-      await open(4, owner, true);
+      await openLow(4);
       const all = ["1 panorama.failed", "2 panorama.succeeded", "3 panorama.saved", "4 credits.low"];
       expect(await read(0)).toEqual(all);
       expect(await read(1, 2)).toEqual(all.slice(1, 3));
@@ -93,7 +78,7 @@ export const describeEventStore = (
 
     it("returns each event with the current task", async () => {
       await saved(1);
-      await open(2, owner, true);
+      await openLow(2);
       const [first, , low] = await stores.events.after(owner, 0, 100);
       expect(first).toEqual({
         event: { accountId: owner, number: 1, type: "panorama.succeeded", taskId: taskId(1), at: end },

@@ -1,5 +1,4 @@
-import { expect } from "../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import { describe, expect, it } from "vitest";
 import type { Ids } from "../../application/ports/ids.js";
 import { parseApiKeySecret } from "../../domain/accounts/api-key.js";
 import { parsePasswordLinkToken } from "../../domain/accounts/password.js";
@@ -11,11 +10,7 @@ import { parseSlug } from "../../domain/tasks/slug.js";
 const COUNT = 2000;
 
 /** What every implementation of Ids must do. `name` is the name of the suite. */
-export const describeIds = (
-  { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  name: string,
-  make: () => Ids,
-): void => {
+export const describeIds = (name: string, make: () => Ids): void => {
   describe(`${name} as Ids`, () => {
     const made = (next: (ids: Ids) => string): readonly string[] => {
       const ids = make();

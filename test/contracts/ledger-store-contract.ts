@@ -1,4 +1,5 @@
 import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
@@ -15,9 +16,7 @@ import {
   orderId,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import { type EntryLine, listEntries } from "../../application/list-entries.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
@@ -25,15 +24,15 @@ import type { PaidTask } from "../../domain/credits/ledger-audit.js";
 import type { EntryPlace, LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { Standing } from "../../domain/credits/standing.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { fail, finish, submit, succeed } from "../../domain/tasks/task.js";
+import { fail, finish, succeed } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";
+import { taskSteps } from "./task-steps.js";
 
 /** What every LedgerStore must do (application/ports/stores/ledger-store.ts). */
 export const describeLedgerStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "ledger" | "orders" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`LedgerStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
@@ -44,6 +43,7 @@ export const describeLedgerStore = (
     });
     afterEach(() => stores.close());
 
+    const steps = taskSteps(() => stores.tasks);
     const all = async () => {
       const ledgers = [];
       for await (const ledger of stores.ledger.all()) ledgers.push(ledger);
@@ -55,12 +55,11 @@ export const describeLedgerStore = (
     });
 
     it("returns the standing, entries and tasks of every account", async () => {
-      const { accounts, tasks, ledger } = stores;
+      const { accounts, ledger } = stores;
       expect(await all()).toEqual([]);
       await accounts.open(anAccount(), { order: aPaidOrder() });
       await accounts.open(anAccount({ id: other }));
-      const task = aSubmittingTask();
-      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
+      const task = await steps.open(aSubmittingTask());
       expect(await all()).toEqual([
         {
           standing: { accountId: owner, credits: 96, activeTasks: 1 },
@@ -73,15 +72,12 @@ export const describeLedgerStore = (
     });
 
     it("walks through the parts of every account, which are its whole ledger", async () => {
-      const { accounts, tasks, ledger } = stores;
+      const { accounts, ledger } = stores;
       await ledger.walk(() => expect("a part").toBe("none"));
       await accounts.open(anAccount(), { order: aPaidOrder() });
       await accounts.open(anAccount({ id: other }));
-      const [refused, active] = [aSubmittingTask({ id: taskId(1) }), aSubmittingTask({ id: taskId(2) })];
-      for (const task of [refused, active]) {
-        await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
-      }
-      (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
+      const [refused] = [await steps.open(aSubmittingTask()), await steps.open(aSubmittingTask({ id: taskId(2) }))];
+      await steps.failed(refused);
       const parts: LedgerPart[] = [];
       await ledger.walk((part) => parts.push(part));
       for (const account of await all()) {
@@ -114,22 +110,16 @@ export const describeLedgerStore = (
       expect(await ledger.totals(owner)).toEqual({ remaining: 150, reserved: 0, spent: 0 });
 
       const create = async (n: number, resolution: string) => {
-        const task = aSubmittingTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
-        (
-          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) })
-        )._unsafeUnwrap();
-        return task;
+        return steps.open(aSubmittingTask({ id: taskId(n), request: aCreationRequest({ resolution }) }));
       };
       const [active, finished, refused] = [await create(1, "1k"), await create(2, "2k"), await create(3, "4k")];
       expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
-      const submitted = submit(finished, "upstream-2", noon);
-      (await tasks.move(finished, submitted, noon))._unsafeUnwrap();
-      const generated = finish(submitted, "https://p.example/2");
-      (await tasks.move(submitted, generated, noon))._unsafeUnwrap();
+      const submitted = await steps.submitted(finished);
+      const generated = await steps.move(submitted, finish(submitted, "https://p.example/2"), noon);
       expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
-      (await tasks.move(generated, succeed(generated, anImageName(2), aNativeSize, noon), noon))._unsafeUnwrap();
+      await steps.move(generated, succeed(generated, anImageName(2), aNativeSize, noon), noon);
       expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 14, spent: 6 });
-      (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
+      await steps.failed(refused);
       expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: active.reservation.credits, spent: 6 });
       (await tasks.delete(finished.id, owner, noon))._unsafeUnwrap();
       expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: 4, spent: 6 });
@@ -138,11 +128,10 @@ export const describeLedgerStore = (
     });
 
     it("lists entries with the account's balance and the key of their task", async () => {
-      const { accounts, keys, tasks, ledger } = stores;
+      const { accounts, keys, ledger } = stores;
       await accounts.open(anAccount(), { order: aPaidOrder() });
       (await keys.insert(anApiKey(), () => ok(undefined)))._unsafeUnwrap();
-      const task = aSubmittingTask({ apiKeyId: apiKeyId(1) });
-      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
+      await steps.open(aSubmittingTask({ apiKeyId: apiKeyId(1) }));
       const lines = await ledger.list(owner, 9, undefined);
       expect(lines.map(({ entry, apiKeyId, balance }) => [entry.kind, apiKeyId, balance])).toEqual([
         ["reservation", apiKeyId(1), 96],

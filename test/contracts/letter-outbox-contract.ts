@@ -1,6 +1,5 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, noon, secondsAfter } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { LetterOutbox, PostedLetter } from "../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../domain/accounts/account.js";
 
@@ -13,11 +12,7 @@ const aLetter = (n: number): PostedLetter => ({
 });
 
 /** What every LetterOutbox must do (application/ports/stores/letter-outbox.ts). */
-export const describeLetterOutbox = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
-  technology: string,
-  make: () => Promise<OutboxUnderTest>,
-): void =>
+export const describeLetterOutbox = (technology: string, make: () => Promise<OutboxUnderTest>) =>
   describe(`LetterOutbox ${technology}`, () => {
     let made: OutboxUnderTest;
     const claim = (seconds: number, limit = 10) =>

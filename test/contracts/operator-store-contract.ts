@@ -1,12 +1,11 @@
 import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
-  aNativeSize,
   anAccount,
   anApiKey,
   anEndpoint,
-  anImageName,
   anOrderCheckout,
   aPaidOrder,
   aPendingOrder,
@@ -19,9 +18,7 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { OperatorLog } from "../../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
 import type { Email } from "../../domain/accounts/account.js";
@@ -34,11 +31,12 @@ import { audit } from "../../domain/credits/ledger-audit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
-import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";
+import { fail } from "../../domain/tasks/task.js";
 import type { DueDelivery } from "../../domain/webhooks/share-slots.js";
 import { newReceiver } from "../../domain/webhooks/webhook-receiver.js";
 import { pendingAt } from "../support/pending-at.js";
 import type { Stores } from "./stores.js";
+import { taskSteps } from "./task-steps.js";
 
 type OperatorStores = Stores & { readonly operators: OperatorStore; readonly operatorLog: OperatorLog };
 
@@ -46,11 +44,7 @@ const REASON = "goodwill" as AdjustmentReason;
 const later = secondsAfter(noon, 60);
 
 /** What every OperatorStore must do (application/ports/stores/operator-store.ts). */
-export const describeOperatorStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
-  technology: string,
-  makeStores: () => Promise<OperatorStores>,
-): void =>
+export const describeOperatorStore = (technology: string, makeStores: () => Promise<OperatorStores>) =>
   describe(`OperatorStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
@@ -83,31 +77,9 @@ export const describeOperatorStore = (
         noon,
       );
     };
-    const open = async (n: number, differences: Parameters<typeof aSubmittingTask>[0] = {}) => {
-      const task = aSubmittingTask({ id: taskId(n), ...differences });
-      const opened = await stores.tasks.open({
-        account: task.accountId,
-        dueAt: later,
-        decide: (standing) => openATask(standing, task, task.reservedAt, { place: task.place }),
-      });
-      opened._unsafeUnwrap();
-      return task;
-    };
-    const succeeded = async (n: number, differences: Parameters<typeof aSubmittingTask>[0] = {}) => {
-      const task = await open(n, differences);
-      const submitted = submit(task, `upstream-${n}`, noon);
-      const figures = { seam: 1, seamRatio: 1.5, poleDeviation: { zenith: 2, nadir: 3 }, horizon: 0.5 };
-      const generated = withFigures(finish(submitted, "https://p.example/1"), figures);
-      const done = succeed(generated, anImageName(n), aNativeSize, noon);
-      for (const [from, to] of [
-        [task, submitted],
-        [submitted, generated],
-        [generated, done],
-      ] as const) {
-        (await stores.tasks.move(from, to, undefined))._unsafeUnwrap();
-      }
-      return done;
-    };
+    const steps = taskSteps(() => stores.tasks);
+    const open = (n: number, differences: Parameters<typeof aSubmittingTask>[0] = {}) =>
+      steps.open(aSubmittingTask({ id: taskId(n), ...differences }), later);
     const ledgerSum = async () => (await stores.ledger.entries(owner)).reduce((sum, entry) => sum + entry.credits, 0);
     const ids = (found: readonly { readonly account: { readonly id: string } }[]) =>
       found.map(({ account }) => account.id);
@@ -131,7 +103,7 @@ export const describeOperatorStore = (
 
     it("reads tasks of any account, hidden ones included", async () => {
       const { operators, tasks } = stores;
-      const done = await succeeded(1, { place: "comfyui:1" });
+      const done = await steps.succeeded(await open(1, { place: "comfyui:1" }));
       const second = await open(2, { place: "fal:seedream-4.5" });
       (await tasks.delete(done.id, owner, noon))._unsafeUnwrap();
       expect(await operators.task(done.id)).toEqual({ task: done, isDeleted: true });
@@ -272,8 +244,7 @@ export const describeOperatorStore = (
       const yesterday = secondsAfter(noon, -86_400);
       await open(1, { apiKeyId: key, reservedAt: yesterday });
       await open(2, { apiKeyId: key, request: aCreationRequest({ resolution: "2k" }) });
-      const refunded = await open(3, { apiKeyId: key });
-      (await stores.tasks.move(refunded, fail(refunded, "refused", noon), undefined))._unsafeUnwrap();
+      await steps.failed(await open(3, { apiKeyId: key }));
       const limits = { ...NO_LIMITS, creditsPerDay: credits(10), scopes: ["create"] as const, expiresAt: later };
       for (const _ of [1, 2]) (await operators.setKeyLimits(key, limits, noon))._unsafeUnwrap();
       expect(await operators.key(key)).toEqual(anApiKey({ limits }));
@@ -373,7 +344,7 @@ export const describeOperatorStore = (
     });
 
     it("forgets the receivers of the account's webhooks, and no others", async () => {
-      const { operators, deliveries, endpoints, tasks } = stores;
+      const { operators, deliveries, endpoints } = stores;
       const [url, webhook_url] = ["https://receiver.example.com/a", "https://hooks.example.com/b"];
       const lanes = [`${endpointId(1)}`, `${owner} https://hooks.example.com`, `${endpointId(3)}`];
       const addEndpoints = async () => {
@@ -387,8 +358,7 @@ export const describeOperatorStore = (
 
       await addEndpoints();
       await endpoints.insert(anEndpoint({ id: endpointId(3), accountId: owner, url: `${url}/3` }), () => ok(undefined));
-      const task = await open(1, { request: aCreationRequest({ webhook_url }) });
-      (await tasks.move(task, fail(task, "refused", noon), undefined))._unsafeUnwrap();
+      await steps.failed(await open(1, { request: aCreationRequest({ webhook_url }) }), noon);
       const seen: (readonly [string, Date | undefined])[] = [];
       const choose = (due: readonly DueDelivery[]) => {
         for (const { lane, receiver } of due) seen.push([lane, receiver.verifiedAt]);
@@ -416,9 +386,8 @@ export const describeOperatorStore = (
         visibility: "public",
         webhook_url: "https://r.example/hook",
       });
-      const done = await succeeded(1, { request, apiKeyId: apiKeyId(1) });
-      const failed = await open(2, { request });
-      (await tasks.move(failed, fail(failed, "refused", noon), undefined))._unsafeUnwrap();
+      const done = await steps.succeeded(await open(1, { request, apiKeyId: apiKeyId(1) }));
+      await steps.failed(await open(2, { request }));
       const third = aSubmittingTask({ id: taskId(3), request });
       const opened = await tasks.open({
         account: owner,
@@ -428,7 +397,7 @@ export const describeOperatorStore = (
         decide: (standing) => openATask(standing, third, noon),
       });
       opened._unsafeUnwrap();
-      (await tasks.move(third, fail(third, "refused", noon), undefined))._unsafeUnwrap();
+      await steps.failed(third);
       await operators.close(owner, closedEmail, later, () => ok(undefined));
 
       const first = await operators.eraseTasks(owner, undefined, 2, later);
@@ -469,10 +438,9 @@ export const describeOperatorStore = (
 
 /** What every OperatorLog must do (application/ports/stores/operator-log.ts). */
 export const describeOperatorLog = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<OperatorStores, "operatorLog" | "close">>,
-): void =>
+) =>
   describe(`OperatorLog ${technology}`, () => {
     let stores: Pick<OperatorStores, "operatorLog" | "close">;
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import { checkProperty } from "../../adapters/contracts/support/check-property.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
-import { type SuiteOptions, type TestFunctions, timed } from "../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
@@ -18,13 +17,7 @@ export type OpenRateLimits = <Kind extends string>(
  * What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock, with
  * these limits for each kind of request.
  */
-export const rateLimitsContract = (
-  test: Pick<TestFunctions, "describe" | "it">,
-  open: OpenRateLimits,
-  options: SuiteOptions = {},
-): void => {
-  const { describe, it } = timed(test, options);
-  const { runs } = options;
+export const rateLimitsContract = (open: OpenRateLimits, runs?: number): void => {
   const openPanorama = (clock: HandClock): Promise<RateLimits> => open(clock, RATE_LIMITS);
   const key = "key_1" as ApiKeyId;
   const kinds = ["read", "write"] as const;
@@ -60,7 +53,7 @@ export const rateLimitsContract = (
             },
           ),
           { numRuns: 60 },
-          options,
+          { runs },
         );
       });
     }
@@ -90,7 +83,7 @@ export const rateLimitsContract = (
             },
           ),
           { numRuns: 20 },
-          { ...options, runs: runs && Math.ceil(runs / 3) },
+          { runs: runs && Math.ceil(runs / 3) },
         );
       });
     }

@@ -1,10 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
-  aNativeSize,
   anAccount,
-  anImageName,
   aPaidOrder,
   noon,
   openATask,
@@ -12,21 +11,19 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { NewReference } from "../../application/ports/stores/reference-store.js";
 import { type ObjectName, referenceImageName } from "../../domain/images/object-name.js";
 import type { UploadStanding } from "../../domain/images/reference-image.js";
-import { fail, finish, submit, succeed, type Task } from "../../domain/tasks/task.js";
+import type { Task } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";
+import { taskSteps } from "./task-steps.js";
 
 /** What every ReferenceStore, together with its TaskStore, must do (application/ports/stores/reference-store.ts). */
 export const describeReferenceStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "ledger" | "references" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`ReferenceStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
@@ -59,14 +56,7 @@ export const describeReferenceStore = (
       if (task.state !== "submitting") throw new Error(task.state);
       return task;
     };
-    const failNow = async (task: Awaited<ReturnType<typeof created>>, at = noon) =>
-      (await stores.tasks.move(task, fail(task, "refused", at), undefined))._unsafeUnwrap();
-    const succeedNow = async (task: Awaited<ReturnType<typeof created>>) => {
-      const submitted = submit(task, "upstream-1", noon);
-      (await stores.tasks.move(task, submitted, noon))._unsafeUnwrap();
-      const done = succeed(finish(submitted, "https://provider.example/1"), anImageName(), aNativeSize, noon);
-      (await stores.tasks.move(submitted, done, undefined))._unsafeUnwrap();
-    };
+    const { failed, succeeded } = taskSteps(() => stores.tasks);
     /** The names that are deletable after everything that was uploaded before `before` has expired. */
     const deletable = async (before: Date) => {
       await stores.references.expire(before, noon, 9);
@@ -177,7 +167,7 @@ export const describeReferenceStore = (
 
     it("does not expire an image while a task uses it, and does not count it as unused", async () => {
       const [a] = await added([file("a", 1)]);
-      await succeedNow(await created(1, [a!, a!]));
+      await succeeded(await created(1, [a!, a!]));
       expect(await unused()).toBe(0);
       expect(await deletable(soon)).toEqual([]);
       expect(await added([file("a", 2)])).toEqual([a]);
@@ -186,8 +176,8 @@ export const describeReferenceStore = (
 
     it("makes an image deletable when the last task that uses it is deleted", async () => {
       const [a] = await added([file("a", 1)]);
-      await succeedNow(await created(1, [a!]));
-      await succeedNow(await created(2, [a!], other));
+      await succeeded(await created(1, [a!]));
+      await succeeded(await created(2, [a!], other));
       (await stores.tasks.delete(taskId(1), owner, noon))._unsafeUnwrap();
       expect(await deletable(noon)).toEqual([]);
       (await stores.tasks.delete(taskId(2), other, noon))._unsafeUnwrap();
@@ -196,7 +186,7 @@ export const describeReferenceStore = (
 
     it("keeps an image that was uploaded again when its last task is deleted, until it expires", async () => {
       const [a] = await added([file("a", 1)]);
-      await succeedNow(await created(1, [a!]));
+      await succeeded(await created(1, [a!]));
       await added([file("a", 2)]);
       (await stores.tasks.delete(taskId(1), owner, noon))._unsafeUnwrap();
       expect(await deletable(noon)).toEqual([]);
@@ -205,10 +195,10 @@ export const describeReferenceStore = (
 
     it("counts the images of a failed task as unused, from the time of the failure", async () => {
       const [a] = await added([file("a", 1)]);
-      await failNow(await created(1, [a!]), secondsAfter(noon, 60));
+      await failed(await created(1, [a!]), secondsAfter(noon, 60));
       expect(await unused()).toBe(100);
       expect(await deletable(secondsAfter(noon, 60))).toEqual([]);
-      await failNow(await created(2, [a!]), secondsAfter(noon, 90));
+      await failed(await created(2, [a!]), secondsAfter(noon, 90));
       expect(await deletable(secondsAfter(noon, 90))).toEqual([]);
       expect(await deletable(secondsAfter(noon, 91))).toEqual([a]);
     });

@@ -1,14 +1,9 @@
 import { err } from "neverthrow";
-import { expect } from "../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import { describe, expect, it } from "vitest";
 import type { Secrets } from "../../application/ports/secrets.js";
 
 /** What every implementation of Secrets must do. `name` is the name of the suite. Each test hashes a few passwords. */
-export const describeSecrets = (
-  { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  name: string,
-  make: () => Secrets,
-): void => {
+export const describeSecrets = (name: string, make: () => Secrets): void => {
   describe(`${name} as Secrets`, () => {
     it("hashes bytes, and text as UTF-8, with SHA-256", async () => {
       const secrets = make();

@@ -1,17 +1,14 @@
 import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
 import { accountId, aSubmittingTask, taskId } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { EventSignals, TaskSignals } from "../../application/ports/signals.js";
 
-type Test = Pick<TestFunctions, "describe" | "it">;
-
 /** What every implementation of TaskSignals must do. `name` is the name of the suite. */
-export const describeTaskSignals = (test: Test, name: string, make: () => TaskSignals): void => {
-  test.describe(`${name} as TaskSignals`, () => {
-    describeWaits(test, make, taskId);
+export const describeTaskSignals = (name: string, make: () => TaskSignals): void => {
+  describe(`${name} as TaskSignals`, () => {
+    describeWaits(make, taskId);
 
-    test.it("ends the waits for a task that is announced, and no others", async () => {
+    it("ends the waits for a task that is announced, and no others", async () => {
       const signals = make();
       const never = new AbortController().signal;
       const waits = [signals.next(taskId(1), never), signals.next(taskId(1), never)];
@@ -27,8 +24,8 @@ export const describeTaskSignals = (test: Test, name: string, make: () => TaskSi
 };
 
 /** What every implementation of EventSignals must do. `name` is the name of the suite. */
-export const describeEventSignals = (test: Test, name: string, make: () => EventSignals): void => {
-  test.describe(`${name} as EventSignals`, () => describeWaits(test, make, accountId));
+export const describeEventSignals = (name: string, make: () => EventSignals): void => {
+  describe(`${name} as EventSignals`, () => describeWaits(make, accountId));
 };
 
 type Waits<Id> = {
@@ -37,7 +34,7 @@ type Waits<Id> = {
   wake(id: Id): void;
 };
 
-const describeWaits = <Id>({ it }: Test, make: () => Waits<Id>, idOf: (n: number) => Id): void => {
+const describeWaits = <Id>(make: () => Waits<Id>, idOf: (n: number) => Id): void => {
   const [one, other] = [idOf(1), idOf(2)];
 
   it("ends the waits for woken tasks, and no others", async () => {

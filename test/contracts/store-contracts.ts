@@ -1,4 +1,4 @@
-import { type SuiteOptions, type TestFunctions, timed } from "../../adapters/contracts/support/test-functions.js";
+import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeTaskStore } from "../../adapters/contracts/tasks/task-store-contract.js";
 import { describeAccountStore } from "./accounts/account-store-contract.js";
 import { describeApiKeyStore } from "./accounts/api-key-store-contract.js";
@@ -20,23 +20,17 @@ import type { Stores } from "./stores.js";
  * (operator-store-contract.ts), what they read and decide about one task (task-record-contract.ts), and a
  * meter's store (meter-store-contract.ts).
  */
-export const describeStores = (
-  functions: TestFunctions,
-  technology: string,
-  makeStores: () => Promise<Stores>,
-  options: SuiteOptions = {},
-): void => {
-  const test = timed(functions, options);
-  describeTaskStore(test, technology, makeStores, options);
-  describeAccountStore(test, technology, makeStores);
-  describeOrderStore(test, technology, makeStores);
-  describeApiKeyStore(test, technology, makeStores);
-  describeApiRequests(test, technology, makeStores);
-  describeLedgerStore(test, technology, makeStores);
-  describeSessionStore(test, technology, makeStores);
-  describePasswordLinkStore(test, technology, makeStores);
-  describeEndpointStore(test, technology, makeStores);
-  describeDeliveryStore(test, technology, makeStores);
-  describeEventStore(test, technology, makeStores);
-  describeReferenceStore(test, technology, makeStores);
+export const describeStores = (technology: string, makeStores: () => Promise<Stores>): void => {
+  describeTaskStore({ describe, it, beforeEach, afterEach }, technology, makeStores);
+  describeAccountStore(technology, makeStores);
+  describeOrderStore(technology, makeStores);
+  describeApiKeyStore(technology, makeStores);
+  describeApiRequests(technology, makeStores);
+  describeLedgerStore(technology, makeStores);
+  describeSessionStore(technology, makeStores);
+  describePasswordLinkStore(technology, makeStores);
+  describeEndpointStore(technology, makeStores);
+  describeDeliveryStore(technology, makeStores);
+  describeEventStore(technology, makeStores);
+  describeReferenceStore(technology, makeStores);
 };

@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
-  aNativeSize,
   anAccount,
   anApiKey,
   anEndpoint,
@@ -17,18 +17,15 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
-import type { Standing } from "../../domain/credits/standing.js";
 import type { TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
-import { keep } from "../../domain/images/storage-status.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
-import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
+import { fail, finish, withImage } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";
+import { end, taskSteps } from "./task-steps.js";
 
 type RecordStores = Stores & { readonly operators: OperatorStore };
 
@@ -36,15 +33,10 @@ type RecordStores = Stores & { readonly operators: OperatorStore };
  * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), and
  * what they hide.
  */
-export const describeTaskRecords = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
-  technology: string,
-  makeStores: () => Promise<RecordStores>,
-): void =>
+export const describeTaskRecords = (technology: string, makeStores: () => Promise<RecordStores>) =>
   describe(`OperatorStore, single records ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
-    const end = secondsAfter(noon, 30);
     let stores: RecordStores;
 
     beforeEach(async () => {
@@ -54,34 +46,15 @@ export const describeTaskRecords = (
     });
     afterEach(() => stores.close());
 
-    const moved = async <T>(result: Promise<{ isOk(): boolean }>, next: T): Promise<T> => {
-      expect((await result).isOk()).toBe(true);
-      return next;
-    };
-    const open = async (task: ReturnType<typeof aSubmittingTask>) => {
-      const decide = (standing: Standing) => openATask(standing, task, task.reservedAt);
-      (await stores.tasks.open({ account: task.accountId, dueAt: end, decide }))._unsafeUnwrap();
-    };
-    const submitted = async (task = aSubmittingTask()) => {
-      await open(task);
-      const next = submit(task, `upstream-${task.id}`, secondsAfter(noon, 1));
-      return moved(stores.tasks.move(task, next, end), next);
-    };
-    const kept = async (task = aSubmittingTask()) => {
-      const running = await submitted(task);
-      const generated = finish(running, "https://provider.example.com/1.jpg");
-      await moved(stores.tasks.move(running, generated, end), generated);
-      const succeeded = succeed(generated, anImageName(1), aNativeSize, end);
-      await moved(stores.tasks.move(generated, succeeded, end), succeeded);
-      if (succeeded.image.status !== "uploading") throw new Error("the image is not new");
-      const saved = withImage(succeeded, keep(succeeded.image));
-      return moved(stores.tasks.move(succeeded, saved, undefined), saved);
-    };
+    const steps = taskSteps(() => stores.tasks);
+    const { open, move } = steps;
+    const submitted = async (task = aSubmittingTask()) => steps.submitted(await open(task));
+    const kept = async (task = aSubmittingTask()) => steps.saved(await open(task));
 
     it("keeps the upstream id, the time of the submission and the detail of a task that fails later", async () => {
       const running = await submitted();
       const failed = { ...fail(running, "generation_failed", end), detail: "the model is on fire" };
-      await moved(stores.tasks.move(running, failed, undefined), failed);
+      await move(running, failed);
       expect(await stores.operators.record(running.slug)).toMatchObject({
         task: { id: running.id, state: "failed", detail: "the model is on fire" },
         upstreamTaskId: running.upstreamTaskId,
@@ -112,7 +85,7 @@ export const describeTaskRecords = (
       const first = await kept();
       const second = aSubmittingTask({ id: taskId(2), apiKeyId: apiKeyId(1) });
       await open(second);
-      await moved(stores.tasks.move(second, fail(second, "refused", end), undefined), undefined);
+      await move(second, fail(second, "refused", end));
       const kinds = async (id: typeof first.id) => (await stores.ledger.ofTask(id)).map(({ kind }) => kind);
       expect(await kinds(first.id)).toEqual(["reservation"]);
       expect(await kinds(second.id)).toEqual(["reservation", "refund"]);
@@ -125,7 +98,7 @@ export const describeTaskRecords = (
       await kept();
       const second = aSubmittingTask({ id: taskId(2), apiKeyId: apiKeyId(1), reservedAt: secondsAfter(noon, 60) });
       await open(second);
-      await moved(stores.tasks.move(second, fail(second, "content_refused", end), undefined), undefined);
+      await move(second, fail(second, "content_refused", end));
       const found = async (filter: Parameters<OperatorStore["tasks"]>[3]) =>
         (await stores.operators.tasks(owner, 9, undefined, filter)).map(({ task }) => task.id);
       expect(await found({})).toEqual([taskId(2), taskId(1)]);
@@ -150,6 +123,8 @@ export const describeTaskRecords = (
       expect(await stores.operators.record(task.id)).toMatchObject({ hidden });
       const refused = err({ kind: "hidden", reason: hidden.reason });
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
+      // The second operator gives another reason.
+      (await stores.tasks.hide(task.id, { ...hidden, reason: "Advertising" }))._unsafeUnwrap();
       (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
       // What its owner makes private while it is hidden is not public when it is shown again.
@@ -168,7 +143,7 @@ export const describeTaskRecords = (
       const running = await submitted(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
       (await stores.tasks.hide(running.id, { at: end, reason: "why" }))._unsafeUnwrap();
       const generated = finish(running, "https://provider.example.com/1.jpg");
-      await moved(stores.tasks.move(running, generated, end), generated);
+      await move(running, generated, end);
       const found = await stores.tasks.find(running.id, owner);
       expect(found).toMatchObject({ state: "generated", hiddenReason: "why", request: { visibility: "private" } });
     });
@@ -201,19 +176,19 @@ export const describeTaskRecords = (
           return lease;
         });
       expect(await claimed(first)).toEqual([]);
-      await moved(tasks.move(task, task, end), task);
+      await move(task, task, end);
       const [lease] = await claimed(end);
       if (lease === undefined) throw new Error("it is not due");
       expect(await tasks.hideAll(owner, { ...hidden, at: first }, 9, () => anImageName(2))).toBe(1);
       (await tasks.hide(task.id, { ...hidden, at: first }, () => anImageName(3)))._unsafeUnwrap();
       expect(await claimed(later)).toEqual([]);
       // The holder of the lease does not know the next name.
-      await moved(tasks.move(lease, task, undefined), task);
+      await move(lease, task);
       const [again] = await claimed(later);
       if (again === undefined) throw new Error("it is not due again");
       expect(again.task.image.nextName).toBe(anImageName(2));
       const renamed = withImage(task, { ...task.image, imageName: anImageName(2) });
-      await moved(tasks.move(again, renamed, undefined), renamed);
+      await move(again, renamed);
       const found = await tasks.find(task.id, owner);
       if (found?.state !== "succeeded") throw new Error("it has not succeeded");
       expect(found.image).toEqual({ ...task.image, imageName: anImageName(2) });
@@ -289,22 +264,6 @@ export const describeTaskRecords = (
       expect((await stores.accounts.find(owner))?.suspension).toBeUndefined();
       expect([await admitted(), await opened(2), await live()]).toEqual(["admitted", "opened", 1]);
     });
-
-    for (const visibility of ["public", "private"] as const) {
-      it(`gives a ${visibility} task that was hidden its visibility back`, async () => {
-        const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility }) }));
-        const stored = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
-        const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
-        // The second operator gives another reason.
-        for (const reason of ["Shows a private person", "Advertising"]) {
-          (await stores.tasks.hide(task.id, { at: end, reason }))._unsafeUnwrap();
-          expect([await stored(), await listed()]).toEqual(["private", 0]);
-        }
-        expect((await stores.tasks.setVisibility(task.id, owner, "public")).isErr()).toBe(true);
-        (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
-        expect([await stored(), await listed()]).toEqual([visibility, visibility === "public" ? 1 : 0]);
-      });
-    }
 
     it("finds a key by the digest of its secret", async () => {
       const found = await stores.operators.keyWithSecret(anApiKey().secretSha256);

@@ -3,8 +3,8 @@ import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
 import { describeIds } from "../../contracts/ids-contract.js";
 
-describeIds({ describe, it }, "MemoryIds", () => new MemoryIds());
-describeIds({ describe, it }, "RandomIds", () => new RandomIds());
+describeIds("MemoryIds", () => new MemoryIds());
+describeIds("RandomIds", () => new RandomIds());
 
 describe("MemoryIds", () => {
   it("makes the same ids in each run", () => {

@@ -4,8 +4,8 @@ import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { describeSecrets } from "../../contracts/secrets-contract.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
 
-describeSecrets({ describe, it }, "MemorySecrets", () => new MemorySecrets());
-describeSecrets({ describe, it }, "NodeSecrets at a low cost", fastSecrets);
+describeSecrets("MemorySecrets", () => new MemorySecrets());
+describeSecrets("NodeSecrets at a low cost", fastSecrets);
 
 describe("MemorySecrets", () => {
   it("refuses passwords while it is set to busy", async () => {

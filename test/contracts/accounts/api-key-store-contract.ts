@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
@@ -8,23 +9,20 @@ import {
   apiKeyId,
   aSubmittingTask,
   noon,
-  openATask,
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { notFound } from "../../../application/errors.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Stores } from "../stores.js";
+import { taskSteps } from "../task-steps.js";
 
 /** What every ApiKeyStore must do (application/ports/stores/account-stores.ts). */
 export const describeApiKeyStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`ApiKeyStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
@@ -137,7 +135,8 @@ export const describeApiKeyStore = (
     });
 
     it("sums the spending of the account's keys per day and month", async () => {
-      const { accounts, keys, tasks } = stores;
+      const { accounts, keys } = stores;
+      const steps = taskSteps(() => stores.tasks);
       await accounts.open(anAccount({ id: other }), {
         order: aPaidOrder({ accountId: other, credits: credits(1_000) }),
       });
@@ -145,19 +144,15 @@ export const describeApiKeyStore = (
       await keys.insert(anApiKey({ id: apiKeyId(2), accountId: other }), always);
       await keys.insert(anApiKey({ id: apiKeyId(3), accountId: other }), always);
       const create = async (n: number, at: string, key: number | undefined, resolution = "1k") => {
-        const task = aSubmittingTask({
-          id: taskId(n),
-          accountId: other,
-          reservedAt: new Date(at),
-          apiKeyId: key === undefined ? undefined : apiKeyId(key),
-          request: aCreationRequest({ resolution }),
-        });
-        const opened = await tasks.open({
-          account: other,
-          dueAt: noon,
-          decide: (standing) => openATask(standing, task, task.reservedAt),
-        });
-        opened._unsafeUnwrap();
+        await steps.open(
+          aSubmittingTask({
+            id: taskId(n),
+            accountId: other,
+            reservedAt: new Date(at),
+            apiKeyId: key === undefined ? undefined : apiKeyId(key),
+            request: aCreationRequest({ resolution }),
+          }),
+        );
       };
       await create(1, "2026-01-31T23:59:59.999Z", 1);
       await create(2, "2026-02-01T00:00:00.000Z", 1, "4k");

@@ -1,4 +1,5 @@
 import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   accountId,
   anAccount,
@@ -7,28 +8,24 @@ import {
   apiKeyId,
   aSubmittingTask,
   noon,
-  openATask,
   orderId,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { ApiRequests } from "../../../application/ports/stores/rate-limits.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
-import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import type { Stores } from "../stores.js";
+import { taskSteps } from "../task-steps.js";
 
 /** What every implementation of ApiRequests must do (application/ports/stores/rate-limits.ts). */
 export const describeApiRequests = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "countersAt" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`ApiRequests ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
@@ -39,17 +36,8 @@ export const describeApiRequests = (
     let clock: HandClock;
     let requests: ApiRequests;
 
-    /** Opens the n-th task, as a creation does. */
-    const open = async (n: number, account: AccountId = owner): Promise<SubmittingTask> => {
-      const task = aSubmittingTask({ id: taskId(n), accountId: account });
-      const opened = await stores.tasks.open({
-        account,
-        dueAt: noon,
-        decide: (standing) => openATask(standing, task, noon),
-      });
-      expect(opened._unsafeUnwrap().task).toEqual(task);
-      return task;
-    };
+    const open = (n: number, account: AccountId = owner) =>
+      taskSteps(() => stores.tasks).open(aSubmittingTask({ id: taskId(n), accountId: account }));
 
     const remaining = async () =>
       (await requests.admit(key.secretSha256, "read")).map(({ admission }) => admission.remaining);

@@ -1,8 +1,7 @@
 import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { PasswordLinkStore } from "../../../application/ports/stores/account-stores.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password.js";
@@ -14,10 +13,9 @@ import type { Stores } from "../stores.js";
 
 /** What every PasswordLinkStore must do (application/ports/stores/account-stores.ts). */
 export const describePasswordLinkStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "ledger" | "links" | "sessions" | "close">>,
-): void =>
+) =>
   describe(`PasswordLinkStore ${technology}`, () => {
     const email = anAccount().email;
     const expiry = secondsAfter(noon, PASSWORD_LINK_SECONDS);

@@ -1,7 +1,6 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { SessionStore } from "../../../application/ports/stores/account-stores.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../../domain/accounts/session.js";
@@ -9,10 +8,9 @@ import type { Stores } from "../stores.js";
 
 /** What every SessionStore must do (application/ports/stores/account-stores.ts). */
 export const describeSessionStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "sessions" | "close">>,
-): void =>
+) =>
   describe(`SessionStore ${technology}`, () => {
     const first = openSession(accountId(1), "1".repeat(64), noon);
     const second = openSession(accountId(1), "2".repeat(64), secondsAfter(noon, 1));

@@ -1,6 +1,5 @@
+import { describe, expect, it } from "vitest";
 import { endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import { fail } from "../../../domain/tasks/task.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
@@ -8,10 +7,7 @@ import { newReceiver } from "../../../domain/webhooks/webhook-receiver.js";
 import { type DeliverySetup, ORIGIN } from "./delivery-setup.js";
 
 /** Which deliveries a worker may claim, and what `choose` gets. */
-export const describeDeliveryClaims = (
-  { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  on: DeliverySetup,
-): void => {
+export const describeDeliveryClaims = (on: DeliverySetup): void => {
   const {
     owner,
     other,

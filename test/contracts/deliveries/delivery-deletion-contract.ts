@@ -1,10 +1,9 @@
+import { expect, it } from "vitest";
 import { endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** What `deleteEvents` deletes, and what it keeps. */
-export const describeEventDeletion = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeEventDeletion = (on: DeliverySetup): void => {
   const { owner, end, succeeded, addEndpoint, listed, claim } = on;
 
   it("deleteEvents forgets receivers to which nothing was sent since", async () => {

@@ -1,13 +1,12 @@
 import { err, ok } from "neverthrow";
+import { expect, it } from "vitest";
 import { anEndpoint } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { notFound } from "../../../application/errors.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** What an account sees of its deliveries, and sends again. */
-export const describeDeliveryList = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeDeliveryList = (on: DeliverySetup): void => {
   const { owner, other, now, success, succeeded, addEndpoint, claim, names, record } = on;
 
   it("lists the account's deliveries, newest first, in pages", async () => {

@@ -1,4 +1,5 @@
 import { ok } from "neverthrow";
+import { expect, it } from "vitest";
 import {
   anEndpoint,
   aSubmittingTask,
@@ -8,15 +9,13 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { addThumbnail, keepWithoutThumbnail, uploading } from "../../../domain/images/storage-status.js";
 import { fail, withImage } from "../../../domain/tasks/task.js";
 import { pendingAt } from "../../support/pending-at.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** The outbox: which events and deliveries the moves of a task write. */
-export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeOutbox = (on: DeliverySetup): void => {
   const {
     owner,
     other,

@@ -1,17 +1,13 @@
 import { ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
 import { anEndpoint, endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import { newReceiver } from "../../../domain/webhooks/webhook-receiver.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** How many leases a receiver has that has confirmed nothing, or does not answer. */
-export const describeReceivers = (
-  { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  on: DeliverySetup,
-): void => {
+export const describeReceivers = (on: DeliverySetup): void => {
   const {
     owner,
     other,

@@ -1,11 +1,10 @@
+import { expect, it } from "vitest";
 import { secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** What the store keeps of an attempt. */
-export const describeRecords = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeRecords = (on: DeliverySetup): void => {
   const { owner, now, until, failure, success, succeeded, addEndpoint, claim, record, endpoint } = on;
 
   it("stores the result of each attempt", async () => {

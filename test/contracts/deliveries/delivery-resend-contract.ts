@@ -1,12 +1,11 @@
 import { ok } from "neverthrow";
+import { expect, it } from "vitest";
 import { endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** An event that is sent again while an attempt to send it is in flight. */
-export const describeResends = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeResends = (on: DeliverySetup): void => {
   const { owner, now, failure, success, succeeded, saved, addEndpoint, setReceiver, claim, names, record } = on;
   const claimAt = (seconds: number) => claim(100, 100, [], secondsAfter(now, seconds));
   const resend = (lease: DeliveryLease, seconds = 1) =>

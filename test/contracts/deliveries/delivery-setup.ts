@@ -1,53 +1,37 @@
 import { ok } from "neverthrow";
+import { afterEach, beforeEach } from "vitest";
 import {
   aCreationRequest,
   accountId,
-  aNativeSize,
   anAccount,
   anEndpoint,
-  anImageName,
   aPaidOrder,
   aSubmittingTask,
   endpointId,
   noon,
-  openATask,
   orderId,
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { keep, uploading } from "../../../domain/images/storage-status.js";
-import {
-  finish,
-  type SubmittedTask,
-  type SucceededTask,
-  submit,
-  succeed,
-  withImage,
-} from "../../../domain/tasks/task.js";
 import { type AttemptResult, afterAttempt, giveUpDelivery } from "../../../domain/webhooks/webhook-delivery.js";
 import { newReceiver, originFreeAt, type Receiver, receiverAfter } from "../../../domain/webhooks/webhook-receiver.js";
 import { pendingAt } from "../../support/pending-at.js";
 import type { Stores } from "../stores.js";
+import { end, taskSteps } from "../task-steps.js";
 
 export const ORIGIN = "https://receiver.example.com";
 
 export type DeliveryStores = Pick<Stores, "accounts" | "deliveries" | "endpoints" | "tasks" | "close">;
 
 /** What the suites of deliveries share: two accounts on new stores before each test, and functions that make events. */
-export const setUpDeliveries = (
-  { beforeEach, afterEach }: Pick<TestFunctions, "beforeEach" | "afterEach">,
-  makeStores: () => Promise<DeliveryStores>,
-) => {
+export const setUpDeliveries = (makeStores: () => Promise<DeliveryStores>) => {
   const owner = accountId(1);
   const other = accountId(2);
   const always = () => ok(undefined);
-  const end = secondsAfter(noon, 30);
   const now = secondsAfter(noon, 60);
   const until = secondsAfter(noon, 90);
   const failure: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
@@ -63,27 +47,14 @@ export const setUpDeliveries = (
   });
   afterEach(() => stores.close());
 
-  const submitted = async (n = 1, account: AccountId = owner, body = {}): Promise<SubmittedTask> => {
-    const { tasks } = stores;
-    const task = aSubmittingTask({ id: taskId(n), accountId: account, request: aCreationRequest(body) });
-    const opened = await tasks.open({ account, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
-    expect(opened.isOk()).toBe(true);
-    const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
-    expect(await tasks.move(task, next, noon)).toEqual(ok(undefined));
-    return next;
-  };
-  const succeeded = async (n = 1, account: AccountId = owner, body = {}): Promise<SucceededTask> => {
-    const task = await submitted(n, account, body);
-    const next = succeed(finish(task, `https://p.example/${n}`), anImageName(n), aNativeSize, end);
-    expect(await stores.tasks.move(task, next, end)).toEqual(ok(undefined));
-    return next;
-  };
-  const saved = async (n = 1, account: AccountId = owner, body = {}): Promise<SucceededTask> => {
-    const task = await succeeded(n, account, body);
-    const next = withImage(task, keep(uploading(task.image.temporaryUrl, task.image.imageName)));
-    expect(await stores.tasks.move(task, next, undefined)).toEqual(ok(undefined));
-    return next;
-  };
+  const steps = taskSteps(() => stores.tasks);
+  const opened = (n: number, accountId: AccountId, body: object) =>
+    steps.open(aSubmittingTask({ id: taskId(n), accountId, request: aCreationRequest({ ...body }) }));
+  const submitted = async (n = 1, account: AccountId = owner, body = {}) =>
+    steps.submitted(await opened(n, account, body));
+  const succeeded = async (n = 1, account: AccountId = owner, body = {}) =>
+    steps.succeeded(await opened(n, account, body));
+  const saved = async (n = 1, account: AccountId = owner, body = {}) => steps.saved(await opened(n, account, body));
   const addNewEndpoint = (n = 1, account: AccountId = owner) =>
     stores.endpoints.insert(anEndpoint({ id: endpointId(n), accountId: account }), always);
   /** One that has confirmed a webhook. */

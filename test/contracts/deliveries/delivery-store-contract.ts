@@ -1,4 +1,4 @@
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
+import { describe } from "vitest";
 import type { Stores } from "../stores.js";
 import { describeDeliveryClaims } from "./delivery-claims-contract.js";
 import { describeEventDeletion } from "./delivery-deletion-contract.js";
@@ -14,19 +14,18 @@ import { describeSwitchOff } from "./delivery-switch-off-contract.js";
  * What every DeliveryStore, and the outbox of every TaskStore, must do (application/ports/stores/webhook-stores.ts).
  */
 export const describeDeliveryStore = (
-  { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "deliveries" | "endpoints" | "tasks" | "close">>,
-): void =>
+) =>
   describe(`DeliveryStore ${technology}`, () => {
-    const on = setUpDeliveries({ beforeEach, afterEach }, makeStores);
+    const on = setUpDeliveries(makeStores);
 
-    describe("the outbox", () => describeOutbox({ it }, on));
-    describeDeliveryClaims({ describe, it }, on);
-    describeReceivers({ describe, it }, on);
-    describe("record", () => describeRecords({ it }, on));
-    describe("switchOff", () => describeSwitchOff({ it }, on));
-    describe("list and resend", () => describeDeliveryList({ it }, on));
-    describeEventDeletion({ it }, on);
-    describe("an event that is sent again during an attempt", () => describeResends({ it }, on));
+    describe("the outbox", () => describeOutbox(on));
+    describeDeliveryClaims(on);
+    describeReceivers(on);
+    describe("record", () => describeRecords(on));
+    describe("switchOff", () => describeSwitchOff(on));
+    describe("list and resend", () => describeDeliveryList(on));
+    describeEventDeletion(on);
+    describe("an event that is sent again during an attempt", () => describeResends(on));
   });

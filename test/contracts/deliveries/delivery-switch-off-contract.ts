@@ -1,11 +1,10 @@
+import { expect, it } from "vitest";
 import { anEndpoint, endpointId, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { expect } from "../../../adapters/contracts/support/expect.js";
-import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** When an endpoint is switched off, and what becomes of its deliveries. */
-export const describeSwitchOff = ({ it }: Pick<TestFunctions, "it">, on: DeliverySetup): void => {
+export const describeSwitchOff = (on: DeliverySetup): void => {
   const { owner, now, failure, succeeded, addEndpoint, listed, claim, record, endpoint } = on;
 
   it("switches an endpoint off once, and gives up pending deliveries", async () => {

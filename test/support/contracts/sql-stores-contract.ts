@@ -22,14 +22,13 @@ export const describeSqlStores = (
   technology: string,
   makeStores: () => Promise<SqlStores & { readonly database: AnyDatabase; close(): Promise<void> }>,
 ): void => {
-  const test = { describe, it, beforeEach, afterEach };
-  describeStores(test, technology, makeStores);
-  describeTaskQueue(test, technology, makeStores);
-  describeConcurrentUploads(test, technology, makeStores);
-  describeOperatorStore(test, technology, makeStores);
-  describeOperatorLog(test, technology, makeStores);
-  describeTaskRecords(test, technology, makeStores);
-  describeLetterOutbox(test, technology, async () => {
+  describeStores(technology, makeStores);
+  describeTaskQueue({ describe, it, beforeEach, afterEach }, technology, makeStores);
+  describeConcurrentUploads(technology, makeStores);
+  describeOperatorStore(technology, makeStores);
+  describeOperatorLog(technology, makeStores);
+  describeTaskRecords(technology, makeStores);
+  describeLetterOutbox(technology, async () => {
     const { database, close } = await makeStores();
     return { letters: new SqlLetterOutbox(database), close };
   });

@@ -1,17 +1,13 @@
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  aCreationRequest,
-  aNativeSize,
   anAccount,
   anEndpoint,
-  anImageName,
   aPaidOrder,
   aPendingOrder,
   aPlace,
   aSubmittingTask,
   noon,
-  openATask,
   orderId,
   secondsAfter,
   taskId,
@@ -24,8 +20,9 @@ import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks
 import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
-import { fail, finish, type SubmittingTask, submit, succeed } from "../../../domain/tasks/task.js";
+import { fail, submit } from "../../../domain/tasks/task.js";
 import type { Stores } from "../../contracts/stores.js";
+import { taskSteps } from "../../contracts/task-steps.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
 /** What a store tells the metrics about tasks and orders, and what it reads for them. */
@@ -49,28 +46,15 @@ export const describeTaskMetrics = (
     });
     afterEach(() => stores.close());
 
-    const open = async (n: number, differences: { readonly traceparent?: string } = {}) => {
-      const request = aCreationRequest({ resolution: "1k" });
-      const task = aSubmittingTask({ id: taskId(n), request, ...differences });
-      const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, noon);
-      (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
-      return task;
-    };
-    const makeSucceed = async (task: SubmittingTask) => {
-      const submitted = submit(task, `upstream-${task.id}`, noon);
-      const generated = finish(submitted, "https://p.example/1");
-      const done = succeed(generated, anImageName(1), aNativeSize, noon);
-      await tasks.move(task, submitted, later);
-      await tasks.move(submitted, generated, later);
-      await tasks.move(generated, done, later);
-      return done;
-    };
+    const { open: openIn, succeeded } = taskSteps(() => tasks);
+    const open = (n: number, differences: { readonly traceparent?: string } = {}) =>
+      openIn(aSubmittingTask({ id: taskId(n), ...differences }), later);
     const samples = async (name: string) =>
       (await metrics.text()).split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
     it("counts credits that are reserved, charged and refunded, each once", async () => {
       const [first, second] = [await open(1), await open(2)];
-      await makeSucceed(first);
+      await succeeded(first);
       await tasks.move(second, fail(second, "refused", noon), undefined);
       expect((await tasks.move(second, fail(second, "refused", noon), undefined)).isErr()).toBe(true);
       const { credits: cost } = first.reservation;
@@ -125,7 +109,7 @@ export const describeTaskMetrics = (
     });
 
     it("reads unfinished tasks by state, and webhooks that wait", async () => {
-      const fourth = await makeSucceed(await open(4));
+      const fourth = await succeeded(await open(4));
       await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
       const [first, second, third] = [await open(1), await open(2), await open(3)];
       await tasks.move(second, submit(second, "upstream-2", noon), secondsAfter(noon, 5));

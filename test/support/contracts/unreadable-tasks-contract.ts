@@ -2,9 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
-  aNativeSize,
   anAccount,
-  anImageName,
   aPaidOrder,
   aSubmittingTask,
   limitedTo,
@@ -17,11 +15,11 @@ import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { QueuePosition } from "../../../domain/tasks/queue.js";
-import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
+import { submit } from "../../../domain/tasks/task.js";
 import type { Stores } from "../../contracts/stores.js";
+import { taskSteps } from "../../contracts/task-steps.js";
 import { type AnyDatabase, sqlStores } from "../sql-stores.js";
 
 /** What the ports of tasks do with rows that it cannot read, as an older version finds them during an update. */
@@ -44,28 +42,18 @@ export const describeUnreadableTasks = (
     });
     afterEach(() => stores.close());
 
-    const reserved = async (n: number, dueAt = noon) => {
+    const steps = taskSteps(() => tasks);
+    const reserved = async (n: number) => {
       // Every task is the only active one of its account while it is opened, so that there is no limit.
       await stores.database.sql("update account set active_tasks = 0");
       const request = aCreationRequest({ visibility: "public" });
-      const task = aSubmittingTask({ id: taskId(n), accountId: owner, request });
-      unwrap(await tasks.open({ account: owner, dueAt, decide: (standing) => openATask(standing, task, noon) }));
-      return task;
+      return steps.open(aSubmittingTask({ id: taskId(n), accountId: owner, request }), noon);
     };
     const submitted = async (n: number, dueAt = noon) => {
       const task = await reserved(n);
-      const next = submit(task, `upstream-${n}`, noon);
-      unwrap(await tasks.move(task, next, dueAt));
-      return next;
+      return steps.move(task, submit(task, `upstream-${n}`, noon), dueAt);
     };
-    const saved = async (n: number): Promise<SucceededTask> => {
-      const task = await submitted(n);
-      const done = succeed(finish(task, "https://p.example/"), anImageName(n), aNativeSize, noon);
-      const kept = withImage(done, keep(done.image as UploadingImage));
-      unwrap(await tasks.move(task, done, noon));
-      unwrap(await tasks.move(done, kept, undefined));
-      return kept;
-    };
+    const saved = async (n: number) => steps.saved(await reserved(n));
     const damage = async (...numbers: number[]) => {
       for (const n of numbers) await stores.database.sql("update task set resolution = '8k' where id = ?", [taskId(n)]);
     };

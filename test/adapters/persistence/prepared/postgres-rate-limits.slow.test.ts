@@ -25,14 +25,10 @@ describe("PostgresRateLimits", () => {
     await other.close();
   });
 
-  rateLimitsContract(
-    { describe, it },
-    async (clock, rates) => {
-      await empty();
-      return new PostgresRateLimits(database, clock, rates);
-    },
-    { runs: 12 },
-  );
+  rateLimitsContract(async (clock, rates) => {
+    await empty();
+    return new PostgresRateLimits(database, clock, rates);
+  }, 12);
 
   it("admits exactly 60 of 90 concurrent reads on three instances", async () => {
     await empty();

@@ -6,7 +6,7 @@ import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 
 describe("MemoryRateLimits", () => {
-  rateLimitsContract({ describe, it }, async (clock, rates) => new MemoryRateLimits(clock, rates));
+  rateLimitsContract(async (clock, rates) => new MemoryRateLimits(clock, rates));
 
   it("deletes the logs of keys that were idle for two windows", async () => {
     const clock = new HandClock();
