@@ -1,8 +1,4 @@
-import type { Credits } from "../domain/credits/credits.js";
-import type { AccountId, TaskId } from "../domain/ids.js";
 import type { Task } from "../domain/tasks/task.js";
-import type { Visibility } from "../domain/tasks/visibility.js";
-import type { EndpointId } from "../domain/webhooks/webhook-endpoint.js";
 import { changePassword, deleteAccount } from "./accounts/account-settings.js";
 import { admitApiRequest } from "./accounts/admit-api-request.js";
 import { createApiKey, listApiKeys, readKeySpending, revokeAnyApiKey, revokeApiKey } from "./accounts/api-keys.js";
@@ -47,7 +43,6 @@ import type { Payments } from "./ports/payments.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { EventSignals, TaskSignals } from "./ports/signals.js";
 import type { StorePorts } from "./ports/stores/stores.js";
-import type { ImageAddress } from "./ports/stores/tasks/task-access.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
 import { listDeliveries, resendDelivery } from "./webhooks/deliveries.js";
 import {
@@ -90,7 +85,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     signUp: signUp(ports, settings),
     read: readAccount(ports),
     readKeySpending: readKeySpending(ports),
-    setLowBalance: (id: AccountId, threshold: Credits | undefined) => ports.accounts.setLowBalance(id, threshold),
+    setLowBalance: ports.accounts.setLowBalance.bind(ports.accounts),
     logOut: logOut(ports),
     findSession: findSession(ports),
     checkPasswordLink: checkPasswordLink(ports, settings),
@@ -107,8 +102,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     cancelOrder: cancelOrder(ports),
     payOrder: payOrder(ports),
     readOrder: readOrder(ports),
-    readBalance: (owner: AccountId) => ports.ledger.balance(owner),
-    readTotals: (owner: AccountId) => ports.ledger.totals(owner),
+    readBalance: ports.ledger.balance.bind(ports.ledger),
+    readTotals: ports.ledger.totals.bind(ports.ledger),
     listEntries: listEntries(ports),
     verifyLedger: verifyLedger(ports),
   },
@@ -120,9 +115,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports, settings),
     searchPublic: searchPublicPanoramas(ports, settings),
-    isHiddenImage: (image: ImageAddress) => ports.tasks.isHiddenImage(image),
-    changeVisibility: (id: TaskId, owner: AccountId, visibility: Visibility) =>
-      ports.tasks.setVisibility(id, owner, visibility),
+    isHiddenImage: ports.tasks.isHiddenImage.bind(ports.tasks),
+    changeVisibility: ports.tasks.setVisibility.bind(ports.tasks),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
@@ -132,7 +126,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     listEndpoints: listEndpoints(ports),
     deleteEndpoint: deleteEndpoint(ports),
     rotateEndpointSecret: rotateEndpointSecret(ports),
-    enableEndpoint: (id: EndpointId, account: AccountId) => ports.endpoints.enable(id, account),
+    enableEndpoint: ports.endpoints.enable.bind(ports.endpoints),
     listDeliveries: listDeliveries(ports),
     resendDelivery: resendDelivery(ports),
   },
@@ -271,7 +265,7 @@ const announcing = (signals: TaskSignals, listener: (task: Task) => void): TaskS
     signals.announce(task);
     listener(task);
   },
-  next: (id, signal) => signals.next(id, signal),
-  waitedFor: () => signals.waitedFor(),
-  wake: (id) => signals.wake(id),
+  next: signals.next.bind(signals),
+  waitedFor: signals.waitedFor.bind(signals),
+  wake: signals.wake.bind(signals),
 });

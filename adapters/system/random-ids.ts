@@ -23,29 +23,25 @@ export class RandomIds extends MadeIds {
     const now = this.clock.now().getTime();
     if (now > this.milliseconds) {
       this.milliseconds = now;
-      this.sequence = randomBytes(SEQUENCE_BYTES).readUInt32BE() >>> 1; // leaves room for as many in this millisecond
+      this.sequence = this.random(SEQUENCE_BYTES).readUInt32BE() >>> 1; // leaves room for as many in this millisecond
     } else this.sequence += 1;
     return `${PREFIXES[of]}_${v7({ msecs: this.milliseconds, seq: this.sequence }).replaceAll("-", "")}`;
   }
 
+  /**
+   * Fills the pool when it is used up, because a call for each value takes twenty times as long. Valid until the next
+   * call.
+   */
   protected random(bytes: number): Buffer {
-    return randomBytes(bytes);
+    if (used + bytes > POOL_BYTES) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
   }
 }
 
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
-
-/**
- * Fills the pool when it is used up, because a call for each value takes twenty times as long. Valid until the next
- * call.
- */
-const randomBytes = (size: number): Buffer => {
-  if (used + size > POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += size;
-  return pool.subarray(used - size, used);
-};

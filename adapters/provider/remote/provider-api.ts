@@ -170,7 +170,7 @@ export class ProviderApi {
    * Sends a reference image that a creation needs, and returns the JSON of the answer. It takes at most half of the
    * creation's time. Like a read, it starts nothing.
    */
-  async upload(path: string, form: Form): Promise<Result<unknown, SubmissionFailure>> {
+  readonly upload = async (path: string, form: Form): Promise<Result<unknown, SubmissionFailure>> => {
     const milliseconds = this.settings.submitTimeoutMilliseconds / 2;
     const turn = await this.rateLimiter.turn("creation", milliseconds);
     if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
@@ -181,7 +181,7 @@ export class ProviderApi {
     const reason = `the upload of a reference image: ${why}`;
     if (kind !== "no_answer") return err({ ...FAILURE_OF_CALL[kind], reason });
     return err({ kind: "busy", reason, retryAfterMilliseconds: this.dialect.defaults.pauseSeconds * 1000 });
-  }
+  };
 
   /** Deletes what is at the path. Succeeds if nothing is there. Like a read, it is not sent while calls are paused. */
   async delete(path: string): Promise<Result<void, ProviderUnavailable>> {
@@ -212,7 +212,7 @@ export class ProviderApi {
    * Reads a path, with up to 3 attempts and exponential back-off: until the answer is JSON, or says that nothing is at
    * the path (404). Gives up early if the next attempt would have to wait more than 10 seconds.
    */
-  async readWithRetry(path: string, query?: object): Promise<Result<Answer, ProviderUnavailable>> {
+  readonly readWithRetry: Read = async (path, query) => {
     for (let attempt = 1; ; attempt += 1) {
       const answer = (await this.read(path, query)).andThen((read) =>
         read.status === 404 ? ok(read) : jsonOf(read).map(() => read),
@@ -222,7 +222,7 @@ export class ProviderApi {
       if (pause > BACK_OFF_MILLISECONDS_MAX) return answer;
       await this.clock.sleep(Math.max(pause, Math.random() * BACK_OFF_MILLISECONDS * 2 ** attempt));
     }
-  }
+  };
 
   /** Time until reads are sent again. */
   private get blockedMilliseconds(): number {

@@ -117,7 +117,7 @@ export class RemoteProvider implements GenerationProvider {
       read: this.read,
       readList: this.listApi.read,
       publicFetch: this.publicFetch,
-      upload: (path, form) => this.api.upload(path, form),
+      upload: this.api.upload,
     });
     const { traceparent } = order;
     const traced =
@@ -141,7 +141,7 @@ export class RemoteProvider implements GenerationProvider {
 
   async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
     const { listSince, baseUrl, listBaseUrl = baseUrl } = this.dialect;
-    const found = this.dialect.find?.(taskId, (...call) => this.api.readWithRetry(...call));
+    const found = this.dialect.find?.(taskId, this.api.readWithRetry);
     if (found !== undefined) return found;
     const list = listSince?.(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
     if (list === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
