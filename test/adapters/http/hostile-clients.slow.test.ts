@@ -181,17 +181,4 @@ describe("the HTTP server and misbehaving clients", () => {
     expect(await connection.response()).toMatch(/^HTTP\/1\.1 200 /);
     connection.close();
   });
-
-  it.each(["Chunked", "gzip, chunked", "identity"])(
-    "creates no task for a body with Transfer-Encoding: %s",
-    async (encoding) => {
-      const connection = await RawConnection.open(service.port);
-      connection.send(
-        `POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\ntransfer-encoding: ${encoding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
-      );
-      expect(await connection.response()).toMatch(/^HTTP\/1\.1 400 /);
-      connection.close();
-      expect(await service.ledger.balance(customer.accountId)).toBe(1_000_000);
-    },
-  );
 });

@@ -4,7 +4,6 @@ import { createServer, request as httpRequest, type RequestListener, type Server
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import Fastify from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
 import type { ViewerUrl } from "../../../application/application-settings.js";
@@ -78,14 +77,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     fetch(`${origin}/panoramas/api/v1${path}`, { ...init, headers: { "x-api-key": key, ...init.headers } });
   const create = (body: unknown = A_CREATION) => call("/panoramas", { method: "POST", body: JSON.stringify(body) });
 
-  const createdAt = async (base: string): Promise<Response> => {
-    const init = { method: "POST", headers: { "x-api-key": customer.key }, body: JSON.stringify(A_CREATION) };
-    const response = await fetch(`${base}/api/v1/panoramas`, init);
-    expect(response.status).toBe(202);
-    return response;
-  };
-
-  it("creates, polls and lists panoramas; links and locations begin with the base path", async () => {
+  it("creates and reads panoramas; links and locations begin with the base path", async () => {
     const created = await create();
     expect(created.status).toBe(202);
     expect(created.headers.get("ratelimit")).toMatch(/^"write";r=9;/);
@@ -97,14 +89,9 @@ describe("restRoutes in a server of the embedder's own", () => {
     const done = (await (await call(`/panoramas/${id}`)).json()) as { output: Record<string, string> };
     expect(done).toMatchObject({ id, status: "succeeded" });
     expect(done.output.viewer_url).toBeUndefined();
-    const { data } = (await (await call("/panoramas?limit=1")).json()) as { data: { id: string }[] };
-    expect(data.map((task) => task.id)).toEqual([id]);
-    const head = await call(`/panoramas/${id}`, { method: "HEAD" });
-    expect([head.status, await head.text()]).toEqual([200, ""]);
     const [, name = ""] = /\/(panoramas\/[^/]+)$/.exec(done.output.image_url ?? "") ?? [];
     const asset = await fetch(`${origin}/panoramas/assets/${name}`, { headers: { range: "bytes=0-2" } });
     expect([asset.status, asset.headers.get("content-length")]).toEqual([206, "3"]);
-    expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
   });
 
   it("serves webhook routes only for the given use cases", async () => {
@@ -182,29 +169,18 @@ describe("restRoutes in a server of the embedder's own", () => {
     slow.close();
   });
 
-  it("limits invalid keys per client behind a proxy", async () => {
-    const own = await mounted();
-    const proxied = await listening((request, response) => own.handle(request, response));
-    const read = async (key: string, from: string) => {
-      const headers = { "x-api-key": key, "x-forwarded-for": from };
-      return (await fetch(`${originOf(proxied)}/api/v1/credits`, { headers })).status;
-    };
-    const wrong = `sk-${"w".repeat(43)}`;
-    // With a new key each time, until one is refused: on a slow machine the bucket fills again meanwhile.
-    const hostile = new Set<number>();
-    let key = "";
-    let refused = false;
-    for (let burst = 0; burst < 20 && !refused; burst += 1) {
-      ({ key } = await service.customer());
-      const reads = Array.from({ length: 650 }, () => read(wrong, "203.0.113.66"));
-      const newKey = read(key, "203.0.113.66");
-      for (const status of await Promise.all(reads)) hostile.add(status);
-      refused = (await newKey) === 429;
+  it("trusts X-Forwarded-For of a proxy on this machine, unless other proxies are named", async () => {
+    const own = await mounted({ trustedProxies: ["192.0.2.0/24"] });
+    for (const [of, network] of [
+      [routes, "203.0.113.66"],
+      [own, "127.0.0.1"],
+    ] as const) {
+      const proxied = await listening((request, response) => of.handle(request, response));
+      const base = of === routes ? "/panoramas" : "";
+      await fetch(`${originOf(proxied)}${base}/api/v1/credits`, { headers: { "x-forwarded-for": "203.0.113.66" } });
+      expect(service.finished.at(-1)?.network).toBe(network);
+      proxied.close();
     }
-    expect(hostile).toEqual(new Set([401, 429]));
-    expect(refused).toBe(true);
-    expect(await read(key, "198.51.100.1")).toBe(200);
-    proxied.close();
     await own.stop(0);
   });
 
@@ -212,33 +188,6 @@ describe("restRoutes in a server of the embedder's own", () => {
     await expect(mounted({ trustedProxies: ["10.0.0.0/8", "proxy"] })).rejects.toThrow(
       'trustedProxies must be addresses and networks, and is ["10.0.0.0/8","proxy"].',
     );
-  });
-
-  it("works behind a middleware that is mounted at a path and removes it, as in Express", async () => {
-    const own = await mounted();
-    const app = await listening((request, response) => {
-      request.url = (request.url ?? "").replace(/^\/mounted/, "");
-      own.handle(request, response);
-    });
-    expect((await createdAt(`${originOf(app)}/mounted`)).headers.get("location")).toMatch(/^\//);
-    app.close();
-    await own.stop(0);
-  });
-
-  it("works in a hook of Fastify, which has not read the body yet", async () => {
-    const own = await mounted();
-    const app = Fastify();
-    app.addHook("onRequest", (request, reply, done) => {
-      own.handle(request.raw, reply.raw, done);
-      if (request.url.startsWith("/api/v1/")) reply.hijack();
-    });
-    app.get("/hello", () => "the embedder's own answer");
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    const at = originOf(app.server as Server);
-    await createdAt(at);
-    expect(await (await fetch(`${at}/hello`)).text()).toBe("the embedder's own answer");
-    await app.close();
-    await own.stop(0);
   });
 
   it("throws if something has read the body before", async () => {

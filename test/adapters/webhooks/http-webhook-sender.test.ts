@@ -1,14 +1,10 @@
-import { Resolver } from "node:dns";
 import type { IncomingMessage, RequestListener } from "node:http";
-import type { LookupFunction } from "node:net";
 import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
-import { publicLookup } from "../../../adapters/system/outgoing-http.js";
 import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
-import { DnsServer } from "../../support/dns-server.js";
 import { type LocalServer, startLocalServer } from "../../support/local-server.js";
 
 const USER_AGENT = "panorama-service/3.0.0 (+https://panoramas.example)";
@@ -92,47 +88,6 @@ describe("HttpWebhookSender", () => {
       isUnanswered: true,
     });
     expect(connections).toBe(0);
-  });
-
-  it.each([
-    ["first public, then private", [["8.8.8.8"], ["127.0.0.1"]]],
-    ["public and private at once", [["8.8.8.8", "127.0.0.1"]]],
-    ["private first", [["169.254.169.254"], ["8.8.8.8"]]],
-  ])("connects to the checked address only: %s", async (_, answers) => {
-    const dns = await DnsServer.start(answers);
-    const resolver = new Resolver();
-    resolver.setServers([dns.address]);
-    const resolve: LookupFunction = (hostname, _options, callback) =>
-      resolver.resolve4(hostname, (error, addresses) =>
-        callback(
-          error,
-          (addresses ?? []).map((address) => ({ address, family: 4 })),
-        ),
-      );
-    const lookup = publicLookup(resolve);
-    const checked = () =>
-      new Promise((settle) =>
-        lookup("rebinding.example", { all: true }, (error, found) => settle(error?.message ?? found)),
-      );
-    const isPublic = answers[0]?.every((address) => address === "8.8.8.8") ?? false;
-    const first = await checked();
-    if (isPublic) expect(first).toEqual([{ address: "8.8.8.8", family: 4 }]);
-    else expect(first).toContain("not a public address");
-
-    let connections = 0;
-    const origin = await aReceiver(() => {});
-    servers[0]?.server.on("connection", () => {
-      connections += 1;
-    });
-    if (answers.at(-1)?.includes("127.0.0.1") === true) {
-      const sender = new HttpWebhookSender([], USER_AGENT, 2_000, lookup);
-      senders.push(sender);
-      const result = await sender.send(aWebhook(`https://rebinding.example:${new URL(origin).port}/`));
-      expect(result).toMatchObject({ detail: "the host name is unknown, or not a public address" });
-      expect(dns.queries).toEqual(["rebinding.example", "rebinding.example"]); // one for each connection
-    }
-    expect(connections).toBe(0);
-    await dns.end();
   });
 
   it.each([301, 302, 303, 307, 308])("does not follow a redirect with status %i", async (status) => {

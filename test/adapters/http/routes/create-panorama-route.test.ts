@@ -62,8 +62,6 @@ describe("POST /panoramas", () => {
     ["an unknown resolution", { prompt: "a lake", resolution: "8k" }, 'resolution: must be "1k", "2k" or "4k"'],
     ["neither prompt nor image URLs", { resolution: "1k" }, "request body: "],
     ["a prompt of 2 characters", { resolution: "1k", prompt: "ab" }, "prompt: must have at least 3 characters"],
-    ["a seed that is not an integer", { ...A_CREATION, seed: "7" }, "seed: must be an integer from 0 to 2147483647"],
-    ["metadata that is not text", { ...A_CREATION, metadata: { n: 1 } }, "metadata: must have a string of at most 500"],
     ["four image URLs", { resolution: "1k", image_urls: Array(4).fill("https://example.com/a") }, "image_urls: "],
     ["an http URL", { resolution: "1k", image_urls: ["http://example.com/a"] }, "image_urls[0]: "],
     [
@@ -72,7 +70,18 @@ describe("POST /panoramas", () => {
       "image_urls[0]: must have at most 2048 characters",
     ],
     ["an unknown visibility", { ...A_CREATION, visibility: "secret" }, "visibility: "],
-    ["a list", [], "request body: "],
+    [
+      "an unknown image of this service",
+      { ...A_CREATION, image_urls: ["https://example.com/1.jpg", "https://objects.example/references/mine.png?x=1"] },
+      "image_urls[1]: does not exist in this service",
+    ],
+    [
+      "a private address",
+      { ...A_CREATION, image_urls: ["https://10.0.0.7/a.jpg"] },
+      "image_urls[0]: must be reachable",
+    ],
+    ["a private webhook", { ...A_CREATION, webhook_url: "https://169.254.169.254/" }, "webhook_url: must be reachable"],
+    ["a misspelled field", { ...A_CREATION, imageUrl: "https://example.com/a.jpg" }, "imageUrl: is not a field"],
   ])("refuses %s with 400 and names the broken rule", async (_, body, message) => {
     const response = await service.create(customer, body);
     const { error } = (await response.clone().json()) as { error: { param?: string } };
@@ -81,66 +90,16 @@ describe("POST /panoramas", () => {
     expect(await credits()).toBe(100);
   });
 
-  const missing =
-    "image_urls[1]: does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.";
-  const notPublic = (param: string, host: string) =>
-    `${param}: must be reachable on the Internet, but its host "${host}" is not public.`;
-
-  it.each([
-    [
-      "an upload that is unknown",
-      { image_urls: [`https://objects.example/references/${"u".repeat(22)}.png`] },
-      missing,
-    ],
-    [
-      "a panorama that is unknown",
-      { image_urls: [`https://objects.example/panoramas/${"u".repeat(22)}.jpg`] },
-      missing,
-    ],
-    ["no URL of an image here", { image_urls: ["https://objects.example/references/mine.png?x=1"] }, missing],
-    ["a private address", { image_urls: ["https://10.0.0.7/a.jpg"] }, notPublic("image_urls[1]", "10.0.0.7")],
-    ["localhost", { image_urls: ["https://localhost/a.jpg"] }, notPublic("image_urls[1]", "localhost")],
-    ["a private webhook", { webhook_url: "https://169.254.169.254/" }, notPublic("webhook_url", "169.254.169.254")],
-  ])("answers 400 with param and charges nothing: %s", async (_, fields, message) => {
-    const { image_urls = [] } = fields as { image_urls?: string[] };
-    const body = { ...A_CREATION, ...fields, image_urls: ["https://example.com/1.jpg", ...image_urls] };
-    const refused = await service.create(customer, body);
-    expect([refused.status, await refused.json()]).toEqual([
-      400,
-      { error: { code: "invalid_request", message, param: message.slice(0, message.indexOf(":")) } },
-    ]);
-    expect(await credits()).toBe(100);
+  it.each(["gzip", "zstd"])("refuses a body with Content-Encoding: %s", async (coding) => {
+    const body = gzipSync(JSON.stringify(A_CREATION));
+    const init = { method: "POST", body, headers: { "content-encoding": coding } };
+    for (const path of ["/panoramas", "/images"]) {
+      if (path === "/images") Object.assign(init.headers, { "content-type": "multipart/form-data; boundary=x" });
+      expect(await expectError(await service.request(path, customer, init), 400, "invalid_request")).toBe(
+        `Content-Encoding: is "${coding}", but compressed bodies are not taken; send the body as it is.`,
+      );
+    }
   });
-
-  it("answers 400 to misspelled fields and invisible prompts, and charges nothing", async () => {
-    const refusalOf = async (body: unknown) => (await service.create(customer, body)).json();
-    const imageUrl = { resolution: "1k", prompt: "a lake", imageUrl: "https://example.com/a.jpg" };
-    expect(await refusalOf(imageUrl)).toEqual({
-      error: {
-        code: "invalid_request",
-        message: "imageUrl: is not a field of this request; the field that it resembles is image_urls.",
-        param: "imageUrl",
-      },
-    });
-    expect(await refusalOf({ resolution: "1k", prompt: "\u200b\u200b\u200b\u3164" })).toMatchObject({
-      error: { code: "invalid_request", message: expect.stringContaining("a visible one"), param: "prompt" },
-    });
-    expect(await credits()).toBe(100);
-  });
-
-  it.each(["gzip", "x-gzip", "deflate", "br", "zstd", "GZIP"])(
-    "refuses a body with Content-Encoding: %s",
-    async (coding) => {
-      const body = gzipSync(JSON.stringify(A_CREATION));
-      const init = { method: "POST", body, headers: { "content-encoding": coding } };
-      for (const path of ["/panoramas", "/images"]) {
-        if (path === "/images") Object.assign(init.headers, { "content-type": "multipart/form-data; boundary=x" });
-        expect(await expectError(await service.request(path, customer, init), 400, "invalid_request")).toBe(
-          `Content-Encoding: is "${coding}", but compressed bodies are not taken; send the body as it is.`,
-        );
-      }
-    },
-  );
 
   it("refuses a compressed body without Content-Encoding, and accepts codings without effect", async () => {
     const send = (body: Uint8Array<ArrayBuffer>, coding: string) =>
@@ -241,16 +200,6 @@ describe("POST /panoramas", () => {
       expect(again.headers.get("idempotent-replayed")).toBe("true");
     });
 
-    it.each([{ seed: 8 }, { metadata: {} }, { resolution: "2k" }])(
-      "refuses the key of another request with 400: %o",
-      async (difference) => {
-        const body = { ...A_CREATION, seed: 7, metadata: { order: "1" } };
-        await service.create(customer, body, { "idempotency-key": "s" });
-        const other = await service.create(customer, { ...body, ...difference }, { "idempotency-key": "s" });
-        expect(await expectError(other, 400, "invalid_request")).toContain("Idempotency-Key");
-      },
-    );
-
     it.each([
       ["is empty", '""'],
       ["has a space", "a b"],
@@ -263,24 +212,11 @@ describe("POST /panoramas", () => {
   });
 });
 
-describe("POST /panoramas with a webhook_url of http", () => {
-  const url = "http://10.0.0.5:9000/hook";
-
-  it.each([
-    [url, [url.slice(0, -5)], 202],
-    ["http://10.0.0.5:9001/hook", [url.slice(0, -5)], 400],
-    [url, [], 400],
-  ])(
-    "answers webhook_url %s with private origins %j with %i, and charges no refused one",
-    async (webhook_url, origins, status) => {
-      const service = await HttpService.start({ webhookPrivateOrigins: origins });
-      onTestFinished(() => service.end());
-      const customer = await service.customer();
-      const response = await service.create(customer, { ...A_CREATION, webhook_url });
-      expect(response.status).toBe(status);
-      if (status === 202) return;
-      expect(await expectError(response, 400, "invalid_request")).toContain("webhook_url: ");
-      expect(await service.ledger.balance(customer.accountId)).toBe(100);
-    },
-  );
+it("POST /panoramas accepts a private webhook_url of http at an origin that the operator lists", async () => {
+  const service = await HttpService.start({ webhookPrivateOrigins: ["http://10.0.0.5:9000"] });
+  onTestFinished(() => service.end());
+  const customer = await service.customer();
+  const createWith = (webhook_url: string) => service.create(customer, { ...A_CREATION, webhook_url });
+  expect((await createWith("http://10.0.0.5:9000/hook")).status).toBe(202);
+  expect((await createWith("http://10.0.0.5:9001/hook")).status).toBe(400);
 });

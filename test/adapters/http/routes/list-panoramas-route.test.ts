@@ -98,14 +98,10 @@ describe("GET /panoramas", () => {
 
   it.each([
     ["status=done", 'status: must be "processing", "succeeded" or "failed", but is "done".'],
-    ["status=", "status: must be"],
     ["visibility=hidden", 'visibility: must be "private" or "public", but is "hidden".'],
     ["created_after=today", "created_after: must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is"],
-    ["created_after=2026-01-01", "created_after: must be a date and time"],
     ["created_after=2026-01-01T13:00:00+01:00", "created_after: must be a date and time"], // + is a blank in a query
     ["created_before=9999-12-31T23:59:59-23:59", "created_before: must be a date and time"],
-    ["created_before=0000-01-01T00:00:00Z", "created_before: must be a date and time"],
-    ["metadata.=x", "metadata: must have keys of 1 to 40 characters"],
     [`metadata.${"k".repeat(41)}=x`, "metadata: must have keys of 1 to 40 characters"],
     [`metadata.k=${"x".repeat(501)}`, 'metadata: must have a string of at most 500 characters for "k"'],
     ["metadata.k=%00", "metadata: must be valid Unicode text"],
@@ -115,13 +111,12 @@ describe("GET /panoramas", () => {
     expect(service.calls.list).toBe(0);
   });
 
-  it.each(["1", "100"])("accepts a limit of %s", async (limit) => {
-    expect((await list(`?limit=${limit}`)).status).toBe(200);
-  });
-
-  it.each(["0", "101", "-1", "1.5", "ten", ""])("refuses a limit of %j with 400", async (limit) => {
-    const message = await expectError(await list(`?limit=${limit}`), 400, "invalid_request");
-    expect(message).toContain("limit: must be an integer from 1 to 100");
+  it("accepts limits from 1 to 100, and refuses others with 400", async () => {
+    for (const limit of ["1", "100"]) expect((await list(`?limit=${limit}`)).status).toBe(200);
+    for (const limit of ["0", "101", "1.5", "ten", ""]) {
+      const message = await expectError(await list(`?limit=${limit}`), 400, "invalid_request");
+      expect(message).toContain("limit: must be an integer from 1 to 100");
+    }
   });
 
   it.each(["a%20b", "%00", "", "é", "x".repeat(65)])("refuses the cursor %j with 400", async (cursor) => {

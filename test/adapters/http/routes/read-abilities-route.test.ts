@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
-import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
 
 const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
 const ONE_IMAGE: Abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 };
@@ -107,20 +107,5 @@ describe("the abilities of an installation", () => {
     expect(((await after.json()) as Document)["x-panorama"].abilities).toMatchObject({ images_max: 1 });
     service.provider.abilities = ALL_ABILITIES;
     expect((await read(etag)).status).toBe(304);
-  });
-
-  const urls = (count: number) => Array.from({ length: count }, (_, n) => `https://images.example/${n}.jpg`);
-
-  it.each([
-    [TEXT_ONLY, { image_urls: urls(1) }, "image_urls"],
-    [ONE_IMAGE, { image_urls: urls(2) }, "image_urls"],
-    [ONE_IMAGE, { prompt: "x".repeat(1201) }, "prompt"],
-    [NEEDS_IMAGES, {}, "image_urls"],
-  ])("limits creations: a request beyond %o gets 400 without a charge", async (abilities, wanted, param) => {
-    service.provider.abilities = abilities;
-    const response = await service.create(customer, { ...A_CREATION, ...wanted });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param } });
-    expect(await (await service.request("/credits", customer)).json()).toMatchObject({ remaining_credits: 100 });
   });
 });

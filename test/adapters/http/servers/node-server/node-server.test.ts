@@ -114,16 +114,6 @@ describe("NodeServer", () => {
     await expect.poll(() => finished.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
-  it("answers requests of one connection in their order", async () => {
-    const connection = await RawConnection.open(listener.source.port);
-    connection.send(head("GET", "/wait") + head("POST", "/fast"));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    release();
-    expect(await connection.response()).toMatch(/\r\n\r\nfalse$/);
-    expect(await connection.response()).toMatch(/\r\n\r\ntrue$/);
-    connection.close();
-  });
-
   it("delivers an answer completely that a client reads slowly while the server stops", async () => {
     const client = connect(listener.source.port, "127.0.0.1");
     client.write(head("GET", "/large"));
