@@ -6,7 +6,21 @@ import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
 
-const FAL = { FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/hunyuan_world" };
+const FAL = { PROVIDER: "fal", FAL_API_KEY: "id:secret" };
+const STRIPE = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
+const MAIL = { SMTP_URL: "smtp://user:secret@mail.example:587", MAIL_FROM: "Panorama <no-reply@pano.example>" };
+const MINIO = {
+  ...{ STORAGE: "s3", S3_BUCKET: "panoramas" },
+  ...{ S3_ENDPOINT: "http://minio:9000/", S3_PUBLIC_URL: "https://images.example/panoramas/" },
+};
+
+const LISTENERS = { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" };
+const WITHOUT_TLS_LISTENER = {
+  assetUrl: "https://cdn.example/assets",
+  referenceUrl: "https://cdn.example/assets",
+  tlsPort: undefined,
+};
+const inOrder = (...providers: readonly object[]) => ({ provider: { kind: "remote", inOrder: providers } });
 
 describe("readConfig", () => {
   it("has a default for every variable", () => {
@@ -47,217 +61,157 @@ describe("readConfig", () => {
     });
   });
 
-  it("derives URLs from the port, and ignores empty variables", () => {
-    expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
-      publicUrl: "http://localhost:9000",
-      storage: { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" },
-    });
-  });
-
-  it("takes the host of the TLS listener from PUBLIC_URL", () => {
-    expect(valid({ PUBLIC_URL: "http://panorama.internal:8080" }).storage).toMatchObject({
-      referenceUrl: "https://panorama.internal:8443/assets",
-    });
-  });
-
-  it("opens no TLS listener if images are served over https", () => {
-    expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
-      publicUrl: "https://pano.example",
-      storage: {
-        assetUrl: "https://cdn.example/assets",
-        referenceUrl: "https://cdn.example/assets",
-        tlsPort: undefined,
-      },
-    });
-  });
-
-  it("rejects the same port for both listeners", () => {
-    expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
-    expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
-  });
-
-  it("enables Stripe only with both secrets, and shows neither in an error", () => {
-    const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
-    expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
-    for (const name of Object.keys(secrets)) {
-      const half = readConfig({ ...secrets, [name]: "" })._unsafeUnwrapErr();
-      expect(half).toBe("Bad configuration: set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither.");
-      const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
-      expect(wrong).toContain(`${name}=(not shown)`);
-    }
-  });
-
-  it("sends e-mails only with both variables, and shows the URL of the mail server in no error", () => {
-    const mail = { SMTP_URL: "smtp://user:secret@mail.example:587", MAIL_FROM: "Panorama <no-reply@pano.example>" };
-    expect(valid(mail).mail).toEqual({ url: mail.SMTP_URL, from: mail.MAIL_FROM });
-    expect(valid({ ...mail, MAIL_FROM: "no-reply@pano.example" }).mail?.from).toBe("no-reply@pano.example");
-    for (const name of Object.keys(mail)) {
-      const half = readConfig({ ...mail, [name]: "" })._unsafeUnwrapErr();
-      expect(half).toBe("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
-    }
-    const wrong = readConfig({ ...mail, SMTP_URL: "http://user:secret@mail.example" })._unsafeUnwrapErr();
-    expect(wrong).toContain("SMTP_URL=(not shown): must be smtp:// or smtps://");
-    for (const from of ["Panorama", "a@b\r\nBcc: c@d", "Panorama <no-reply>"]) {
-      expect(readConfig({ ...mail, MAIL_FROM: from })._unsafeUnwrapErr()).toContain("MAIL_FROM=");
-    }
-  });
-
-  it("trusts the listed proxies instead of this machine", () => {
-    const list = "10.0.0.5, fd00::/8";
-    expect(valid({ TRUSTED_PROXIES: list }).trustedProxies).toEqual(parseTrustedProxies(list));
-    expect(readConfig({ TRUSTED_PROXIES: "proxy.internal" })._unsafeUnwrapErr()).toContain(
-      'TRUSTED_PROXIES="proxy.internal": must be IP addresses or networks',
-    );
-  });
-
-  it("disables the demo account in production by default", () => {
-    expect(valid({ NODE_ENV: "production" }).demo).toBe(false);
-    expect(valid({ NODE_ENV: "production", DEMO: "true" }).demo).toBe(true);
-    for (const other of ["prod", "Production", "staging", "test"]) expect(valid({ NODE_ENV: other }).demo).toBe(false);
-    expect(valid({ NODE_ENV: "development" }).demo).toBe(true);
-    expect(valid({ DEMO: "off" }).demo).toBe(false);
-  });
-
-  describe("with STORAGE=s3", () => {
-    const s3 = (environment: Record<string, string>) => ({ STORAGE: "s3", S3_BUCKET: "panoramas", ...environment });
-    const MINIO = { S3_ENDPOINT: "http://minio:9000/", S3_PUBLIC_URL: "https://images.example/panoramas/" };
-
-    it("stores images in a bucket of another service, whose requests have the bucket in their path", () => {
-      const storage = {
-        kind: "s3",
-        bucket: "panoramas",
-        region: "us-east-1",
-        endpoint: "http://minio:9000",
-        pathStyle: true,
-        publicUrl: "https://images.example/panoramas",
-      };
-      expect(valid(s3(MINIO)).storage).toEqual(storage);
-      expect(valid(s3({ ...MINIO, S3_REGION: "auto", S3_PATH_STYLE: "off" })).storage).toEqual({
-        ...storage,
-        region: "auto",
-        pathStyle: false,
-      });
-    });
-
-    it.each<[Record<string, string>, string]>([
-      [{ S3_BUCKET: "" }, "STORAGE=s3 needs S3_BUCKET, the name of the bucket"],
-      [{}, "STORAGE=s3 needs S3_REGION"],
-      [{ S3_ENDPOINT: "http://minio:9000" }, "STORAGE=s3 needs S3_PUBLIC_URL with S3_ENDPOINT"],
-      [{ ...MINIO, AWS_ACCESS_KEY_ID: "AKIA" }, "set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither"],
-      [
-        { ...MINIO, S3_ENDPOINT: "https://account.example/panoramas" },
-        'S3_ENDPOINT="https://account.example/panoramas"',
-      ],
-      [{ ...MINIO, S3_ENDPOINT: "https://panoramas.spaces.example" }, 'S3_ENDPOINT="https://panoramas.spaces.example"'],
-    ])("refuses %j with one line", (environment, sentence) => {
-      const message = readConfig(s3(environment))._unsafeUnwrapErr();
-      expect(message).toContain(`Bad configuration: ${sentence}`);
-      expect(message).not.toContain("\n");
-    });
-  });
-
-  it("configures a remote provider with its key and defaults", () => {
-    const remote = (environment: Record<string, string>) => {
-      const { provider } = valid(environment);
-      return provider.kind === "remote" ? provider.inOrder : [];
-    };
-    expect(remote({ PROVIDER: "skybox", SKYBOX_API_KEY: "key" })).toEqual([
+  it.each<[Record<string, string>, object]>([
+    [
+      { PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" },
+      { publicUrl: "http://localhost:9000", storage: LISTENERS },
+    ],
+    [
+      { PUBLIC_URL: "http://panorama.internal:8080" },
+      { storage: { referenceUrl: "https://panorama.internal:8443/assets" } },
+    ],
+    [
+      { PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" },
+      { publicUrl: "https://pano.example", storage: WITHOUT_TLS_LISTENER },
+    ],
+    [{ PORT: "8443", ASSET_URL: "https://cdn.example" }, { port: 8443 }],
+    [STRIPE, { stripe: { secretKey: "sk_live_x", webhookSecret: "whsec_y" } }],
+    [MAIL, { mail: { url: MAIL.SMTP_URL, from: MAIL.MAIL_FROM } }],
+    [{ ...MAIL, MAIL_FROM: "no-reply@pano.example" }, { mail: { from: "no-reply@pano.example" } }],
+    [{ TRUSTED_PROXIES: "10.0.0.5, fd00::/8" }, { trustedProxies: parseTrustedProxies("10.0.0.5, fd00::/8") }],
+    [{ NODE_ENV: "production" }, { demo: false }],
+    [{ NODE_ENV: "production", DEMO: "true" }, { demo: true }],
+    ...["prod", "Production", "staging", "test"].map((NODE_ENV): [Record<string, string>, object] => [
+      { NODE_ENV },
+      { demo: false },
+    ]),
+    [{ NODE_ENV: "development" }, { demo: true }],
+    [{ DEMO: "off" }, { demo: false }],
+    [
+      MINIO,
       {
-        kind: "skybox",
-        apiKey: "key",
-        baseUrl: "https://backend.blockadelabs.com/api/v1",
-        pollMilliseconds: undefined,
-        callsPerSecond: undefined,
-        concurrencyMax: undefined,
-        styleId: 67,
+        storage: {
+          kind: "s3",
+          bucket: "panoramas",
+          region: "us-east-1",
+          endpoint: "http://minio:9000",
+          pathStyle: true,
+          publicUrl: "https://images.example/panoramas",
+        },
       },
-    ]);
-    expect(
-      remote({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }),
-    ).toMatchObject([{ baseUrl: "http://localhost:1/v1", model: "bytedance/seedream-4" }]);
-    expect(remote({ PROVIDER: "fal", ...FAL })).toMatchObject([
-      {
+    ],
+    [{ ...MINIO, S3_REGION: "auto", S3_PATH_STYLE: "off" }, { storage: { region: "auto", pathStyle: false } }],
+    [
+      { PROVIDER: "skybox", SKYBOX_API_KEY: "key" },
+      inOrder({ kind: "skybox", apiKey: "key", baseUrl: "https://backend.blockadelabs.com/api/v1", styleId: 67 }),
+    ],
+    [
+      { PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" },
+      inOrder({ baseUrl: "http://localhost:1/v1", model: "bytedance/seedream-4" }),
+    ],
+    [
+      { PROVIDER: "worldlabs, worldlabs:marble-1.1", WORLDLABS_API_KEY: "wlt" },
+      inOrder(
+        { kind: "worldlabs", apiKey: "wlt", baseUrl: "https://api.worldlabs.ai", model: "marble-1.0-draft" },
+        { kind: "worldlabs", model: "marble-1.1" },
+      ),
+    ],
+    [
+      { ...FAL, FAL_MODEL: "fal-ai/hunyuan_world" },
+      inOrder({
         model: "fal-ai/hunyuan_world",
         platformUrl: "https://api.fal.ai/v1",
         jwksUrls: ["https://rest.fal.ai/.well-known/jwks.json", "https://rest.alpha.fal.ai/.well-known/jwks.json"],
+      }),
+    ],
+    [
+      { ...FAL, FAL_JWKS_URL: "https://keys.example/jwks" },
+      inOrder({ model: undefined, jwksUrls: ["https://keys.example/jwks"] }),
+    ],
+    [
+      { ...FAL, FAL_MODEL: "fal-ai/flux-lora", FAL_LORA_URL: "https://weights.example/360.safetensors" },
+      inOrder({ model: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" }),
+    ],
+    [
+      {
+        ...FAL,
+        PROVIDER: "fal, fal:gpt-image-2",
+        FAL_MODEL: "fal-ai/a",
+        FAL_EDIT_MODEL: "fal-ai/a/edit",
+        FAL_QUALITY: "low",
       },
-    ]);
-    const worldlabs = { PROVIDER: "worldlabs, worldlabs:marble-1.1", WORLDLABS_API_KEY: "wlt" };
-    expect(remote(worldlabs)).toMatchObject([
-      { kind: "worldlabs", apiKey: "wlt", baseUrl: "https://api.worldlabs.ai", model: "marble-1.0-draft" },
-      { kind: "worldlabs", model: "marble-1.1" },
-    ]);
-    const jwks = { FAL_JWKS_URL: "https://keys.example/jwks" };
-    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...jwks })).toMatchObject([
-      { model: undefined, jwksUrls: ["https://keys.example/jwks"] },
-    ]);
-    const loraUrl = "https://weights.example/360.safetensors";
-    expect(
-      remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora", FAL_LORA_URL: loraUrl }),
-    ).toMatchObject([{ model: "fal-ai/flux-lora", loraUrl }]);
-    const chosen = { FAL_MODEL: "fal-ai/a", FAL_EDIT_MODEL: "fal-ai/a/edit", FAL_QUALITY: "low" };
-    expect(remote({ PROVIDER: "fal, fal:gpt-image-2", FAL_API_KEY: "id:secret", ...chosen })).toMatchObject([
-      { model: "fal-ai/a", editModel: "fal-ai/a/edit", quality: "low" },
-      { model: "gpt-image-2", quality: "low" },
-    ]);
+      inOrder(
+        { model: "fal-ai/a", editModel: "fal-ai/a/edit", quality: "low" },
+        { model: "gpt-image-2", quality: "low" },
+      ),
+    ],
+  ])("of %j has %j", (environment, expected) => {
+    expect(valid(environment)).toMatchObject(expected);
   });
 
+  /** What is refused, and the beginning of the sentence; one that ends with a dot is all of it. */
   it.each<[Record<string, string>, string]>([
+    [{ PORT: "8443" }, "PORT and TLS_PORT are both 8443"],
+    [{ PORT: "65536" }, 'PORT="65536": '],
+    [{ PUBLIC_URL: "localhost:8080" }, 'PUBLIC_URL="localhost:8080": '],
+    [{ GCS_PUBLIC_URL: "http://cdn.example" }, 'GCS_PUBLIC_URL="http://cdn.example": must start with https://'],
+    [{ GENERATION_DEADLINE_MS: "1.5" }, 'GENERATION_DEADLINE_MS="1.5": '],
+    [{ DEMO: "perhaps" }, 'DEMO="perhaps": '],
+    [{ TRUSTED_PROXIES: "proxy.internal" }, 'TRUSTED_PROXIES="proxy.internal": must be IP addresses or networks'],
+    [{ STRIPE_SECRET_KEY: "sk_live_x" }, "set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither."],
+    [{ STRIPE_WEBHOOK_SECRET: "whsec_y" }, "set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither."],
+    [{ ...STRIPE, STRIPE_SECRET_KEY: "swapped" }, "STRIPE_SECRET_KEY=(not shown): "],
+    [{ ...STRIPE, STRIPE_WEBHOOK_SECRET: "swapped" }, "STRIPE_WEBHOOK_SECRET=(not shown): "],
+    [{ SMTP_URL: MAIL.SMTP_URL }, "set both SMTP_URL and MAIL_FROM, or neither."],
+    [{ MAIL_FROM: MAIL.MAIL_FROM }, "set both SMTP_URL and MAIL_FROM, or neither."],
+    [{ ...MAIL, SMTP_URL: "http://user:secret@mail.example" }, "SMTP_URL=(not shown): must be smtp:// or smtps://"],
+    ...["Panorama", "a@b\r\nBcc: c@d", "Panorama <no-reply>"].map((MAIL_FROM): [Record<string, string>, string] => [
+      { ...MAIL, MAIL_FROM },
+      `MAIL_FROM=${JSON.stringify(MAIL_FROM)}: must be an e-mail address`,
+    ]),
+    [{ STORAGE: "gcs" }, "STORAGE=gcs needs GCS_BUCKET, the name of the bucket."],
+    [{ STORAGE: "s3" }, "STORAGE=s3 needs S3_BUCKET, the name of the bucket."],
+    [{ STORAGE: "s3", S3_BUCKET: "panoramas" }, "STORAGE=s3 needs S3_REGION"],
+    [{ ...MINIO, S3_PUBLIC_URL: "" }, "STORAGE=s3 needs S3_PUBLIC_URL with S3_ENDPOINT"],
+    [{ ...MINIO, AWS_ACCESS_KEY_ID: "AKIA" }, "set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither."],
     [
-      { PROVIDER: "fal", FAL_MODEL: "fal-ai/flux-lora" },
-      "FAL_MODEL=flux-lora needs FAL_LORA_URL, the URL of the LoRA weights for panoramas.",
+      { ...MINIO, S3_ENDPOINT: "https://account.example/panoramas" },
+      'S3_ENDPOINT="https://account.example/panoramas": must be the URL of the service, without the bucket.',
     ],
     [
-      { PROVIDER: "fal:seedream" },
-      "FAL_MODEL=seedream: must be seedream-4.5, gpt-image-2, gpt-image-2.5, flux-2, flux-3, hunyuan-world, flux-lora " +
-        "or the id of an endpoint.",
+      { ...MINIO, S3_ENDPOINT: "https://panoramas.spaces.example" },
+      'S3_ENDPOINT="https://panoramas.spaces.example": must be the URL of the service, without the bucket.',
     ],
+    [{ S3_ENDPOINT: "http://user:password@minio:9000" }, 'S3_ENDPOINT="http://(not shown)@minio:9000": must not have'],
+    [{ PROVIDER_POLL_MS: "0" }, 'PROVIDER_POLL_MS="0": '],
+    [{ REPLICATE_MODEL: "flux-360" }, 'REPLICATE_MODEL="flux-360": must be owner/name'],
+    [{ WORLDLABS_MODEL: "Marble 0.1-mini" }, 'WORLDLABS_MODEL="Marble 0.1-mini": must be one of'],
+    [{ COMFYUI_BASE_URL: "http://one:8188,http://one:8188/" }, 'COMFYUI_BASE_URL="http://one:8188,http://one:8188/": '],
+    [
+      { HTTP_PROVIDER_URL: "http://user:password@localhost:8000" },
+      'HTTP_PROVIDER_URL="http://(not shown)@localhost:8000": must not have',
+    ],
+    [{ ...FAL, FAL_MODEL: "fal-ai/flux-lora" }, "FAL_MODEL=flux-lora needs FAL_LORA_URL, the URL of the LoRA weights"],
+    [{ ...FAL, PROVIDER: "fal:seedream" }, "FAL_MODEL=seedream: must be seedream-4.5, gpt-image-2, "],
     [
       { PROVIDER: "worldlabs:marble-9", WORLDLABS_API_KEY: "wlt" },
-      "PROVIDER=worldlabs:marble-9: the model must be one of marble-1.0-draft, marble-1.0, marble-1.1, marble-1.1-plus.",
+      "PROVIDER=worldlabs:marble-9: the model must be one of marble-1.0-draft, ",
     ],
     [
-      { PROVIDER: "fal", FAL_REFERENCES: "canvas" },
+      { ...FAL, FAL_REFERENCES: "canvas" },
       "FAL_REFERENCES=canvas needs a model with a mask, and FAL_MODEL=seedream-4.5 has none; set separate.",
     ],
-  ])("names the variable to set instead of %o", (environment, sentence) => {
-    const message = readConfig({ FAL_API_KEY: "id:secret", ...environment })._unsafeUnwrapErr();
-    expect(message).toBe(`Bad configuration: ${sentence}`);
-  });
-
-  it.each(["fal,fal", "local,fal", "fal,", "fal;skybox"])("rejects PROVIDER=%s", (list) => {
-    const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
-    expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
-      `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
-        "worldlabs, comfy, comfyui, http without duplicates, where replicate, fal and worldlabs may name a model, such " +
-        "as fal:seedream-4.5, and comfy and comfyui a bundled workflow. See bootstrap/CONFIGURATION.md for the allowed values.",
-    );
-  });
-
-  it.each([
-    ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
-    ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
-    ["HTTP_PROVIDER_URL", { PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }],
-  ])("reports that %s is missing for %o", (name, environment) => {
-    expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
-  });
-
-  it.each([
-    ["PROVIDER_POLL_MS", "0"],
-    ["REPLICATE_MODEL", "flux-360"],
-    ["WORLDLABS_MODEL", "Marble 0.1-mini"],
-    ["COMFYUI_BASE_URL", "http://one:8188,http://one:8188/"],
-    ["HTTP_PROVIDER_URL", "http://user:password@localhost:8000"],
-    ["S3_ENDPOINT", "http://user:password@minio:9000"],
-    ["GCS_PUBLIC_URL", "http://cdn.example"],
-    ["PORT", "65536"],
-    ["PUBLIC_URL", "localhost:8080"],
-    ["GENERATION_DEADLINE_MS", "1.5"],
-    ["DEMO", "perhaps"],
-  ])("rejects %s=%s with one line that names the variable", (name, value) => {
-    const message = readConfig({ [name]: value })._unsafeUnwrapErr();
-    expect(message).toContain(`${name}="${value.replace("user:password", "(not shown)")}"`);
-    expect(message).not.toContain("\n");
+    ...["fal,fal", "local,fal", "fal,", "fal;skybox"].map((PROVIDER): [Record<string, string>, string] => [
+      { ...FAL, SKYBOX_API_KEY: "key", PROVIDER },
+      `PROVIDER="${PROVIDER}": must be local, or a comma-separated list of skybox, replicate, fal, worldlabs, `,
+    ]),
+    [{ PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }, "PROVIDER=fal needs FAL_API_KEY."],
+    [{ PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }, "PROVIDER=http needs HTTP_PROVIDER_URL."],
+  ])("refuses %j with one line: %s", (environment, sentence) => {
+    const message = readConfig(environment)._unsafeUnwrapErr();
+    const all = `Bad configuration: ${sentence}`;
+    expect(sentence.endsWith(".") ? message : message.slice(0, all.length)).toBe(all);
+    expect(message).toMatch(/^[^\n]+\.$/);
   });
 });
 
@@ -300,12 +254,5 @@ describe("shownEnvironment", () => {
   it("shows changed variables, and no foreign variables", () => {
     const environment = { PORT: "9000", PUBLIC_URL: "https://pano.example", STORAGE: "", PATH: "/bin", HOME: "/root" };
     expect(shownEnvironment(environment)).toEqual({ PORT: "9000", PUBLIC_URL: "https://pano.example" });
-  });
-
-  it("equals the values shown in errors", () => {
-    const S3 = { STORAGE: "s3", S3_BUCKET: "panoramas", S3_ENDPOINT: "http://admin:hunter22@minio.internal" };
-    expect(readConfig(S3)._unsafeUnwrapErr()).toContain(
-      'S3_ENDPOINT="http://(not shown)@minio.internal": must not have',
-    );
   });
 });
