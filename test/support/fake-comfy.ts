@@ -22,7 +22,6 @@ export type ComfyAsset = {
 export class FakeComfy extends UpstreamTasks implements FakeProvider {
   readonly classes = NODE_CLASSES;
   readonly assets: ComfyAsset[] = [];
-  readonly uploadFaults: Fault[] = [];
   /** A proxy of one's own asks for no key. */
   open = false;
   /** The path to which the URL of a result redirects. */
@@ -51,7 +50,7 @@ export class FakeComfy extends UpstreamTasks implements FakeProvider {
   protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (CONTENT.test(path)) return this.faults.images.shift();
     if (CANCEL.test(path)) return this.faults.cancels.shift();
-    if (path === "/api/v2/assets") return this.uploadFaults.shift();
+    if (path === "/api/v2/assets") return this.faults.uploads.shift();
     if (method === "POST") return this.faults.creates.shift();
     // Every task has a random id. The check at the start asks for another one.
     return path.endsWith("-000000000000") ? this.faults.checks.shift() : this.faults.polls.shift();

@@ -25,7 +25,6 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   resultFaults: Fault[] = [];
   /** The last key signs webhooks; the first one is still published. */
   signingKeys = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
-  readonly jwksFaults: Fault[] = [];
   private readonly apps = new Map<UpstreamTask, string>();
 
   get baseUrl(): string {
@@ -58,7 +57,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
 
   protected override faultOf({ method, path, query }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
-    if (path === JWKS_PATH) return this.jwksFaults.shift();
+    if (path === JWKS_PATH) return this.faults.keys.shift();
     if (path.endsWith("/cancel")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path === MODELS_PATH) return this.schemaFaults.shift();

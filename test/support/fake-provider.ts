@@ -1,4 +1,5 @@
 import { image } from "../../adapters/memory/memory-imaging.js";
+import type { IncomingWebhook } from "../../application/ports/generation-provider.js";
 import { type Answer, type Fault, FaultyServer, type ReceivedRequest } from "./faulty-server.js";
 
 /** The state that the next poll gives to an upstream task, unless it has ended. */
@@ -28,6 +29,13 @@ export type SignedWebhook = {
   readonly body: string;
 };
 
+/** The webhook as the HTTP server passes it on. */
+export const arrived = ({ url, headers, body }: SignedWebhook): IncomingWebhook => ({
+  body: Buffer.from(body),
+  headers,
+  query: new URL(url).searchParams,
+});
+
 /** Sends the webhook to `origin`, where the service under test listens, instead of its public URL. */
 export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: string): Promise<Response> => {
   const { pathname, search } = new URL(url);
@@ -42,6 +50,9 @@ export type Faults = {
   images: Fault[];
   checks: Fault[];
   cancels: Fault[];
+  uploads: Fault[];
+  /** Of the keys that verify webhooks. */
+  keys: Fault[];
 };
 
 /** What a provider refuses with 429. Its real answers differ; each fake sends those of its provider. */
@@ -88,7 +99,16 @@ export abstract class UpstreamTasks {
   server!: FaultyServer;
   readonly tasks: UpstreamTask[] = [];
   readonly lost: UpstreamTask[] = [];
-  readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [], cancels: [] };
+  readonly faults: Faults = {
+    creates: [],
+    polls: [],
+    lists: [],
+    images: [],
+    checks: [],
+    cancels: [],
+    uploads: [],
+    keys: [],
+  };
   readonly limits: Limits = { retryAfterSeconds: 1 };
   refusedCalls = 0;
   private lastSecond: number[] = [];

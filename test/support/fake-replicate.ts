@@ -33,7 +33,6 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   output: "array" | "string" | "empty array" | "removed" = "array";
   /** Signs webhooks. */
   webhookSecret = aWebhookSecret();
-  readonly secretFaults: Fault[] = [];
   private webhooksSent = 0;
   models: readonly FakeModel[] = [
     ...["owner/flux-360", "igorriti/flux-360"].map((name) => ({
@@ -49,7 +48,6 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   ];
   /** Uploaded files by their URL. */
   readonly files = new Map<string, Buffer>();
-  readonly uploadFaults: Fault[] = [];
 
   get baseUrl(): string {
     return `${this.server.url}/v1`;
@@ -69,9 +67,9 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
 
   protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
-    if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
+    if (path.startsWith("/v1/webhooks/")) return this.faults.keys.shift();
     if (path.endsWith("/cancel")) return this.faults.cancels.shift();
-    if (path === "/v1/files") return this.uploadFaults.shift();
+    if (path === "/v1/files") return this.faults.uploads.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.startsWith(MODELS)) return this.faults.checks.shift();
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.polls.shift();

@@ -8,44 +8,31 @@ import type { Readiness } from "../../../application/ports/generation-provider.j
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { Plan } from "../../support/fake-provider.js";
 import { refuses } from "../../support/faulty-server.js";
-import {
-  type StartOfOne,
-  startChain,
-  startComfyui,
-  startFalFlux,
-  startHttp,
-  startReplicate,
-  startSkybox,
-} from "../../support/providers-under-test.js";
+import { startReplicate, startSkybox } from "../../support/providers-under-test.js";
 
-const PICTURE = "https://pictures.example/p.jpg";
-
-describe.each<[string, StartOfOne, StartOfOne, boolean | "finished", readonly string[]]>([
-  ["Skybox and Replicate, with refusals by Skybox,", startSkybox, startReplicate, true, [PICTURE]],
-  ["fal and Replicate, with refusals by fal,", startFalFlux, startReplicate, "finished", []],
-  ["ComfyUI and a worker, with refusals by ComfyUI,", startComfyui, startHttp, true, []],
-])("a chain of %s", (names, startFirst, startSecond, searchable, image_urls) => {
-  generationProviderContract({ describe, it, afterEach }, `ProviderChain of ${names}`, async () => {
-    const { provider, fakes, close } = await startChain(startFirst, startSecond)({});
-    const [first, second] = fakes;
-    let ended: Plan = "succeed";
-    for (const fake of fakes) fake.plan = "run";
-    return {
-      provider,
-      searchable,
-      close,
-      order: (n, outcome) => {
-        if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
-        if (outcome === "be refused") second?.faults.creates.push(refuses(422));
-        if (outcome === "fail") ended = "fail";
-        for (const fake of fakes) if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
-        return { taskId: taskId(n), request: aCreationRequest({ prompt: "a lake", image_urls }) };
-      },
-      allEnded: async () => {
-        for (const fake of fakes) fake.plan = ended;
-      },
-    };
-  });
+generationProviderContract({ describe, it, afterEach }, "ProviderChain of Skybox and Replicate", async () => {
+  const [one, other] = [await startSkybox(), await startReplicate()];
+  const fakes = [one.fake, other.fake];
+  let ended: Plan = "succeed";
+  for (const fake of fakes) fake.plan = "run";
+  return {
+    provider: new ProviderChain([one.provider, other.provider], () => {}),
+    searchable: true,
+    close: async () => {
+      await one.close();
+      await other.close();
+    },
+    order: (n, outcome) => {
+      if (n === 2 || outcome === "be refused") one.fake.faults.creates.push(refuses(422));
+      if (outcome === "be refused") other.fake.faults.creates.push(refuses(422));
+      if (outcome === "fail") ended = "fail";
+      for (const fake of fakes) if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
+      return { taskId: taskId(n), request: aCreationRequest({ prompt: "a lake" }) };
+    },
+    allEnded: async () => {
+      for (const fake of fakes) fake.plan = ended;
+    },
+  };
 });
 
 const ORDER = { taskId: taskId(1), request: aCreationRequest() };
@@ -71,80 +58,71 @@ describe("ProviderChain.discard", () => {
 });
 
 describe("ProviderChain.submit", () => {
+  const atSecond = ok("second:upstream-1");
+  const refused = (reason: string, cause?: "provider_unavailable") =>
+    err({ kind: "refused", reason, ...(cause !== undefined && { cause }) });
+  const textOnly = err(invalidRequest("prompt", { name: "text_only" }));
+
   it("uses the first provider and prefixes the upstream task id with its name", async () => {
     expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
-    expect(second.started).toBe(0);
-    expect(warnings).toEqual([]);
-    expect(await new ProviderChain([second], () => {}).submit(ORDER)).toEqual(ok("second:upstream-1"));
+    expect([second.started, warnings]).toEqual([0, []]);
   });
 
-  it("uses the next provider when the first refuses, and warns", async () => {
-    first.play({ submit: "refuse" });
-    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
-    expect(warnings).toEqual(["second is asked instead (first: the script refuses)."]);
+  it.each<[string, () => void, unknown, string[]]>([
+    ["refuses", () => first.play({ submit: "refuse" }), atSecond, ["the script refuses"]],
+    ["is busy", () => first.play({ submit: "busy" }), atSecond, ["the script is busy"]],
+    ["is down", () => Object.assign(first, { ready: "down" }), atSecond, ["does not respond"]],
+    ["cannot make the request", () => Object.assign(first, { makes: textOnly }), atSecond, []],
+    ["is probing", () => Object.assign(first, { ready: "probing" }), ok("first:upstream-1"), []],
+  ])("asks the next provider, with a warning, only where it must: the first one %s", async (_, set, sent, why) => {
+    set();
+    expect(await chain.submit(ORDER)).toEqual(sent);
+    expect(first.started + second.started).toBe(1);
+    expect(warnings).toEqual(why.map((reason) => `second is asked instead (first: ${reason}).`));
+  });
+
+  it.each<[string, () => void, unknown]>([
+    [
+      "all refuse",
+      () => [first, second].map((one) => one.play({ submit: "refuse" })),
+      refused("first: the script refuses; second: the script refuses"),
+    ],
+    [
+      "all are down",
+      () => [first, second].map((one) => Object.assign(one, { ready: "down" })),
+      refused("first: does not respond; second: does not respond", "provider_unavailable"),
+    ],
+    [
+      "none can make it",
+      () => [first, second].map((one) => Object.assign(one, { makes: textOnly })),
+      refused("no provider can make it"),
+    ],
+    [
+      "one is busy and the other refuses",
+      () => [first.play({ submit: "busy" }), second.play({ submit: "refuse" })],
+      err({ kind: "busy", reason: "first: the script is busy; second: the script refuses" }),
+    ],
+  ])("starts nothing if %s", async (_, set, failure) => {
+    set();
+    expect(await chain.submit(ORDER)).toEqual(failure);
+    expect(first.started + second.started).toBe(0);
   });
 
   it.each(["unknown", "unknown_but_started"] as const)(
     "does not try another provider after an unknown outcome: %s",
     async (submit) => {
       first.play({ submit });
-      expect(await chain.submit(ORDER)).toEqual(
-        err({ kind: "unknown", reason: "first: the script gives no clear answer" }),
-      );
+      const reason = "first: the script gives no clear answer";
+      expect(await chain.submit(ORDER)).toEqual(err({ kind: "unknown", reason }));
       expect(second.started).toBe(0);
     },
   );
-
-  it("uses the next provider if the first is busy, and returns busy if it starts nothing either", async () => {
-    first.play({ submit: "busy" });
-    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
-    second.play({ submit: "refuse" });
-    const reason = "first: the script is busy; second: the script refuses";
-    expect(await chain.submit(ORDER)).toEqual(err({ kind: "busy", reason }));
-    second.play({ submit: "unknown" });
-    expect((await chain.submit(ORDER))._unsafeUnwrapErr().kind).toBe("unknown");
-  });
 
   it("passes the submission deadline on to each provider", async () => {
     first.play({ submit: "refuse" });
     const over = await chain.submit(ORDER, second.clock.now());
     expect(over).toEqual(err({ kind: "busy", reason: expect.stringContaining("second: it is too late") }));
     expect(second.started).toBe(0);
-  });
-
-  it("returns refused with every reason if all providers refuse", async () => {
-    first.play({ submit: "refuse" });
-    second.play({ submit: "refuse" });
-    const reason = "first: the script refuses; second: the script refuses";
-    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
-  });
-
-  it("skips a provider that is down, and warns", async () => {
-    first.ready = "down";
-    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
-    expect(first.started).toBe(0);
-    expect(warnings).toEqual(["second is asked instead (first: does not respond)."]);
-  });
-
-  it("uses a provider that is probing", async () => {
-    first.ready = "probing";
-    expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
-  });
-
-  it("returns refused if all providers are down", async () => {
-    first.ready = "down";
-    second.ready = "down";
-    const reason = "first: does not respond; second: does not respond";
-    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason, cause: "provider_unavailable" }));
-    expect(first.started + second.started).toBe(0);
-  });
-
-  it("skips a provider that cannot make the request, without a warning", async () => {
-    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
-    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
-    expect(warnings).toEqual([]);
-    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
-    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason: "no provider can make it" }));
   });
 });
 
@@ -212,16 +190,6 @@ describe("ProviderChain.submit with places", () => {
     const { order, moves } = orderAt(undefined, "second");
     expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
     expect(moves).toEqual(["first", "second"]);
-  });
-
-  it("moves to the first free one of several places of a provider, and back, under its full name", async () => {
-    const servers = new ProviderChain([first, second], () => {});
-    const other = new ScriptedProvider({ submit: "refuse" }, "other");
-    const outer = new ProviderChain([other, servers], () => {});
-    first.play({ submit: "refuse" });
-    const { order, moves } = orderAt("other", "first,second:first", "first,second:second");
-    expect(await outer.submit(order)).toEqual(ok("first,second:second:upstream-1"));
-    expect(moves).toEqual(["first,second:first", "first,second:second"]);
   });
 });
 
@@ -325,13 +293,17 @@ describe("ProviderChain", () => {
     ]);
   });
 
-  it("names the places of a provider with several ones after the provider", async () => {
+  it("names the places of a provider with several ones after the provider, and moves to them", async () => {
     const farm = new ProviderChain([first, second], () => {});
     const other = new ScriptedProvider({}, "other");
     const outer = new ProviderChain([other, farm], () => {});
     expect(outer.places().map(({ name }) => name)).toEqual(["other", "first,second:first", "first,second:second"]);
-    const order = { ...ORDER, place: "first,second:second", changePlace: async () => false };
-    expect(await outer.submit(order)).toEqual(ok("first,second:second:upstream-1"));
-    expect([other.started, first.started, second.started]).toEqual([0, 0, 1]);
+    other.play({ submit: "refuse" });
+    first.play({ submit: "refuse" });
+    const moves: string[] = [];
+    const changePlace = async ({ name }: { readonly name: string }) => moves.push(name) > 0;
+    const sent = await outer.submit({ ...ORDER, place: "other", changePlace });
+    expect(sent).toEqual(ok("first,second:second:upstream-1"));
+    expect(moves).toEqual(["first,second:first", "first,second:second"]);
   });
 });

@@ -39,7 +39,7 @@ export const describeRemoteCircuit = (on: RemoteSetup): void => {
       expect((await polled(id)).state).toBe("succeeded");
       expect(on.remote.provider.readiness()).toBe("ready");
       expect((await on.remote.provider.submit(anOrder(7))).isOk()).toBe(true);
-      expect(on.circuit).toEqual(["open", "half-open", "open", "half-open", "closed"]);
+      expect(on.circuit).toEqual(["closed", "open", "half-open", "open", "half-open", "closed"]);
     });
 
     it("probes with a creation and sends nothing else until it is answered", async () => {

@@ -106,7 +106,18 @@ export const describeRemoteCreations = (on: RemoteSetup): void => {
     Object.assign(on.remote, { close: async () => {} });
   });
 
-  if (!defaults.hasNoKey) {
+  it("sends the User-Agent in every request", async () => {
+    const userAgent = "panorama-service/3.0.0 (+https://panoramas.example)";
+    const { provider, fake, close } = await start({ clock: on.clock, userAgent });
+    const id = (await provider.submit(anOrder()))._unsafeUnwrap();
+    const progress = (await provider.poll(id))._unsafeUnwrap();
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    expect((await provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+    expect(new Set(fake.server.requests.map(({ headers }) => headers["user-agent"]))).toEqual(new Set([userAgent]));
+    await close();
+  });
+
+  if (defaults.keyVariable !== undefined) {
     it("sends its API key only to the provider, which refuses a wrong one", async () => {
       const other = await start({ apiKey: "wrong-key" });
       const failure = (await other.provider.submit(anOrder()))._unsafeUnwrapErr();

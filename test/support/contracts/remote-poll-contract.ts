@@ -61,23 +61,6 @@ export const describeRemotePolls = (on: RemoteSetup): void => {
     expect((await polled(id)).state).toBe("succeeded");
   });
 
-  it("reports the result after a burst of failed polls", async () => {
-    const id = await submitted();
-    on.remote.fake.faults.polls.push(
-      refuses(429, { "retry-after": "1" }),
-      FAULTS.failsBefore,
-      FAULTS.cutBefore,
-      refuses(503),
-      FAULTS.cutJson,
-      refuses(402),
-    );
-    for (let n = 0; n < 6; n += 1) {
-      expect((await on.remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-      await on.clock.advance(1_000);
-    }
-    expect((await polled(id)).state).toBe("succeeded");
-  });
-
   it("reports a poll without an answer as unavailable after 10 seconds", async () => {
     const id = await submitted();
     const timeouts = manualTimeouts();

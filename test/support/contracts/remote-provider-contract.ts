@@ -4,6 +4,7 @@ import type { Plan } from "../fake-provider.js";
 import { refuses } from "../faulty-server.js";
 import type { Overrides } from "../providers-under-test.js";
 import { describeRemoteCancels } from "./remote-cancel-contract.js";
+import { describeRemoteCheck } from "./remote-check-contract.js";
 import { describeRemoteCircuit } from "./remote-circuit-contract.js";
 import { describeRemoteCreations } from "./remote-creation-contract.js";
 import { describeRemoteDownloads } from "./remote-download-contract.js";
@@ -50,6 +51,8 @@ export const remoteProviderContract = (
     describeRemoteDownloads(on);
     if (defaults.searchable) describeRemoteSearch(on);
     if (defaults.textOnly !== true) describe("a reference image", () => describeRemoteReferenceImages(on));
+    const { keyVariable } = defaults;
+    if (keyVariable !== undefined) describe("check", () => describeRemoteCheck(keyVariable, on));
     describe("cancel", () => describeRemoteCancels(on));
   });
 };

@@ -1,7 +1,7 @@
-import sharp from "sharp";
 import { expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
+import { hostedPictures } from "../hosted-pictures.js";
 import { FOREIGN, PROMPT, type RemoteSetup } from "./remote-setup.js";
 
 /** How a RemoteProvider sends reference images. */
@@ -16,11 +16,10 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
   });
 
   it("sends an uploaded image as bytes", async () => {
-    const name = referenceImageName("ab".repeat(11), "image/png");
-    await on.storage.put(name, await aPicture(), "image/png");
-    const request = aCreationRequest({ prompt: PROMPT, image_urls: [on.storage.urlOf(name)] });
+    const [url = ""] = await hostedPictures(on.storage, 1);
+    const request = aCreationRequest({ prompt: PROMPT, image_urls: [url] });
     (await on.remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
-    expect(sent()).not.toContain(on.storage.urlOf(name));
+    expect(sent()).not.toContain(url);
     expect(sent()).toMatch(/"(data:image\/(png|jpeg);base64,)?[A-Za-z0-9+/]{80,}=*"/);
   });
 
@@ -33,8 +32,3 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
     expect(creations()).toBe(0);
   });
 };
-
-const aPicture = (): Promise<Buffer> =>
-  sharp({ create: { width: 300, height: 200, channels: 3, background: "#d01030" } })
-    .png()
-    .toBuffer();

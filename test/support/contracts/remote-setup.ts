@@ -2,12 +2,13 @@ import { afterEach, beforeEach, vi } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
-import type { CircuitState, GenerationProvider } from "../../../application/ports/generation-provider.js";
+import type { OpenProvider } from "../../../adapters/provider/remote/remote-options.js";
+import type { CircuitState } from "../../../application/ports/generation-provider.js";
 import type { FakeProvider } from "../fake-provider.js";
 import type { Overrides } from "../providers-under-test.js";
 
 export type RemoteUnderTest = {
-  readonly provider: GenerationProvider;
+  readonly provider: OpenProvider;
   readonly fake: FakeProvider;
   close(): Promise<void>;
 };
@@ -36,8 +37,10 @@ export type ExpectedDefaults = {
   readonly cancels: boolean;
   /** Also one that has started. */
   readonly interrupts?: boolean;
-  /** The provider asks for no API key. */
-  readonly hasNoKey?: boolean;
+  /** The variable of the API key; absent if the provider asks for none. */
+  readonly keyVariable?: string;
+  /** As `start`, but before the check at the start of the service; absent if that is the same. */
+  readonly startUnchecked?: (overrides: Overrides) => Promise<RemoteUnderTest>;
   /** Results are read with the API key, from the provider's own host. */
   readonly resultsNeedKey?: boolean;
 };
@@ -67,7 +70,9 @@ export const setUpRemote = (start: (overrides: Overrides) => Promise<RemoteUnder
       clock,
       storage,
       warn: (message) => warnings.push(message),
-      onCircuitChange: (state) => circuit.push(state),
+      onEvent: (event) => {
+        if (event.kind === "circuit") circuit.push(event.state);
+      },
     });
   });
 

@@ -8,15 +8,14 @@ import { CREATION_SETTINGS } from "../../../support/application.js";
 import { type SignedWebhook, sendWebhook } from "../../../support/fake-provider.js";
 import { FAULTS } from "../../../support/faulty-server.js";
 import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
-import { type SignedWebhooksUnderTest, startReplicateWebhooks } from "../../../support/webhooks-under-test.js";
+import { startReplicate } from "../../../support/providers-under-test.js";
 
 const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10, generationDeadlineMilliseconds: 600_000 };
-const CREATION = { ...A_CREATION, image_urls: ["https://images.example/p.jpg"] };
 
 /** Which webhooks of each provider are genuine: `test/support/contracts/provider-webhooks-contract.ts`. */
 describe("POST /hooks/{provider}", () => {
   let service: HttpService;
-  let remote: SignedWebhooksUnderTest;
+  let remote: Awaited<ReturnType<typeof startReplicate>>;
   let customer: Customer;
   let pollsDue: number;
   const ports = () => ({ ...service, provider: remote.provider });
@@ -31,12 +30,12 @@ describe("POST /hooks/{provider}", () => {
         create: (...creation) =>
           createPanorama({ ...ports(), generationTime: generationTime() }, CREATION_SETTINGS)(...creation),
         receiveProviderWebhook: (...webhook) => {
-          const webhooks = new Map([["replicate", remote.webhooks]]);
+          const webhooks = new Map([["replicate", remote.provider.webhooks!]]);
           return receiveProviderWebhook({ ...service, webhooks, wakePolls })(...webhook);
         },
       },
     });
-    remote = await startReplicateWebhooks(service.clock);
+    remote = await startReplicate({ clock: service.clock, publicUrl: "https://panoramas.example" });
     customer = await service.customer();
   });
   afterEach(async () => {
@@ -45,7 +44,7 @@ describe("POST /hooks/{provider}", () => {
     expect(service.failures).toEqual([]);
   });
 
-  const create = () => service.created(customer, CREATION);
+  const create = () => service.created(customer, A_CREATION);
   /** The webhook that the provider sends for its n-th task. */
   const webhook = (n = 1): SignedWebhook => remote.fake.webhook(remote.fake.tasks[n - 1]!, service.clock.now());
   const send = async (sent: SignedWebhook): Promise<[status: number, body: string]> => {
@@ -95,7 +94,7 @@ describe("POST /hooks/{provider}", () => {
   });
 
   it("accepts a webhook of an unknown task, so that the provider does not retry it for hours", async () => {
-    await remote.provider.submit({ taskId: taskId(99), request: aCreationRequest(CREATION) });
+    await remote.provider.submit({ taskId: taskId(99), request: aCreationRequest(A_CREATION) });
     expect(await send(webhook())).toEqual(ACCEPTED);
     expect(await settle()).toBe(0);
   });
@@ -112,7 +111,7 @@ describe("POST /hooks/{provider}", () => {
 
   it("answers 503 to a webhook that cannot be verified now", async () => {
     await create();
-    remote.keyFaults.push(FAULTS.failsBefore);
+    remote.fake.faults.keys.push(FAULTS.failsBefore);
     const sent = webhook();
     expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
     await service.clock.advance(60_000);

@@ -69,13 +69,6 @@ describe("ComfyuiServers", () => {
     expect(moves).toEqual([two, two]);
   });
 
-  it("shows a server that is down as a place that takes nothing", async () => {
-    const [first] = both.fakes;
-    await first.close();
-    for (let n = 1; n <= 9; n += 1) await both.provider.submit(order(n));
-    expect(both.provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
-  });
-
   it("polls, finds and downloads at the server that has the task", async () => {
     both.fakes[0].foreignPrompts = 1;
     const id = (await both.provider.submit(order(1)))._unsafeUnwrap();
@@ -103,18 +96,6 @@ describe("ComfyuiServers", () => {
     expect(await both.provider.submit(order(1))).toEqual(err(busy));
     await clock.advance(20_000);
     expect((await both.provider.submit(order(1))).isOk()).toBe(true);
-  });
-
-  it("asks the next server after a refusal, and none after an unclear answer", async () => {
-    const [first, second] = both.fakes;
-    first.faults.creates.push(refuses(400));
-    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
-    expect(started()).toEqual([0, 1]);
-    second.plan = "run";
-    second.foreignPrompts = 1;
-    first.faults.creates.push(FAULTS.cutAfter);
-    expect((await both.provider.submit(order(2)))._unsafeUnwrapErr().kind).toBe("unknown");
-    expect(started()).toEqual([1, 1]);
   });
 
   it("does not wait for a server that is silent", async () => {

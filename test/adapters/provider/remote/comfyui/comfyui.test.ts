@@ -6,12 +6,11 @@ import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-objec
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
-import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { advanceUntil } from "../../../../support/advance-until.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
-import { hostedPictures } from "../../../../support/hosted-pictures.js";
+import { hostedPicture, hostedPictures } from "../../../../support/hosted-pictures.js";
 import { COMFYUI_WORKFLOW, startComfyui } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("ComfyUI", startComfyui, {
@@ -21,7 +20,6 @@ remoteProviderContract("ComfyUI", startComfyui, {
   searchable: true,
   cancels: true,
   interrupts: true,
-  hasNoKey: true,
   textOnly: true,
 });
 
@@ -45,25 +43,17 @@ describe("comfyui dialect", () => {
     "21": { class_type: "LoadImage", inputs: { image: "{image2}" } },
   };
 
-  it.each([
-    ["1k", 1024, 512],
-    ["2k", 2048, 1024],
-    ["4k", 2048, 1024],
-  ])(
-    "sends the workflow for %s with its placeholders filled, and a prompt id of ours",
-    async (resolution, width, height) => {
-      const { provider, fake } = await started();
-      expect(await provider.submit(order(1, { prompt: "a {seed} lake", resolution }))).toEqual(
-        ok(promptIdOf(taskId(1))),
-      );
-      expect(promptIdOf(taskId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      expect(fake.tasks[0]?.input.workflow).toMatchObject({
-        "2": { inputs: { text: "equirectangular, a {seed} lake" } },
-        "4": { inputs: { width, height } },
-        "5": { inputs: { seed: correlationSeed(taskId(1)) } },
-      });
-    },
-  );
+  it("sends the workflow with its placeholders filled, and a prompt id of ours", async () => {
+    const { provider, fake } = await started();
+    const id = promptIdOf(taskId(1));
+    expect(await provider.submit(order(1, { prompt: "a {seed} lake", resolution: "4k" }))).toEqual(ok(id));
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(fake.tasks[0]?.input.workflow).toMatchObject({
+      "2": { inputs: { text: "equirectangular, a {seed} lake" } },
+      "4": { inputs: { width: 2048, height: 1024 } },
+      "5": { inputs: { seed: correlationSeed(taskId(1)) } },
+    });
+  });
 
   it("fills in the customer's seed, and finds the prompt by its id", async () => {
     const { provider, fake } = await started();
@@ -186,40 +176,28 @@ describe("comfyui dialect", () => {
     });
   });
 
-  it.each([0, 1, 2, 3])(
-    "sends the bundled workflow qwen-image-edit with %i images, each once, and leads its model",
-    async (count) => {
-      const storage = new MemoryObjectStorage();
-      const { provider, fake } = await started({ storage }, "qwen-image-edit");
-      expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:qwen-image-edit`);
-      expect(await provider.check()).toEqual(ok(undefined));
-      const wanted = order(1, { prompt: "a lake", image_urls: await hostedPictures(storage, count), resolution: "1k" });
-      expect(provider.checkRequest(wanted.request)).toEqual(ok(undefined));
-      expect((await provider.submit(wanted)).isOk()).toBe(true);
-      const [task] = fake.tasks;
-      if (task === undefined) throw new Error("Nothing was started.");
-      expect(fake.uploads).toHaveLength(count);
-      expect(fake.referencesOf(task)).toEqual(fake.uploads);
-      expect(fake.promptOf(task)).toBe(leadingPrompt(wanted.request));
-      expect(fake.sizeOf(task)).toEqual({ width: 1024, height: 512 });
-    },
-  );
-
-  it("sends the bundled workflow qwen-image-360 with its trigger phrase", async () => {
-    const { provider, fake } = await started({}, "qwen-image-360");
+  it.each([
+    ["qwen-image-360", 0, "360 degree panorama with equirectangular projection, a lake"],
+    ["qwen-image-edit", 3, leadingPrompt({ prompt: "a lake", imageUrls: ["1", "2", "3"] })],
+  ])("sends the bundled workflow %s with %i images, and its words before the prompt", async (name, count, prompt) => {
+    const storage = new MemoryObjectStorage();
+    const { provider, fake } = await started({ storage }, name);
+    expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:${name}`);
     expect(await provider.check()).toEqual(ok(undefined));
-    expect((await provider.submit(order(1, { prompt: "a lake" }))).isOk()).toBe(true);
-    const [task] = fake.tasks;
-    expect(task && fake.promptOf(task)).toBe("360 degree panorama with equirectangular projection, a lake");
+    const image_urls = await hostedPictures(storage, count);
+    expect((await provider.submit(order(1, { prompt: "a lake", image_urls }))).isOk()).toBe(true);
+    const task = fake.tasks[0]!;
+    expect(fake.uploads).toHaveLength(count);
+    expect(fake.referencesOf(task)).toEqual(fake.uploads);
+    expect(fake.promptOf(task)).toBe(prompt);
   });
 
   it("sends no invalid reference image, and none that the server refuses", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
-    const name = referenceImageName("ab".repeat(11), "image/png");
-    await storage.put(name, Buffer.from("<html>"), "image/png");
+    const image_urls = [await hostedPicture(storage, Buffer.from("<html>"), 2)];
     const unusable = { kind: "refused", cause: "reference_unusable", imageIndex: 0 };
-    const html = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));
+    const html = await provider.submit(order(1, { image_urls }));
     expect(html._unsafeUnwrapErr()).toEqual({
       ...unusable,
       reason: "a reference image: it is neither JPEG, PNG nor WebP",
@@ -234,36 +212,17 @@ describe("comfyui dialect", () => {
     expect(fake.tasks).toEqual([]);
   });
 
-  it.each(["http://127.0.0.1:1/p.jpg", "https://127.0.0.1/p.jpg"])(
-    "never fetches %s as a reference image",
-    async (url) => {
-      const { provider, fake } = await started({}, withImages);
-      const request = { ...order(1).request, imageUrls: [url] } as ReturnType<typeof aCreationRequest>;
-      const failure = (await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
-      expect(failure).toEqual({
-        kind: "refused",
-        cause: "reference_unreachable",
-        imageIndex: 0,
-        reason: expect.stringContaining("a reference image: "),
-        imageProblem: expect.stringMatching(/^(the host in )?its URL /),
-      });
-      expect(fake.server.requests).toEqual([]);
-    },
-  );
-
-  it("names the unreadable reference image and the reason", async () => {
-    const storage = new MemoryObjectStorage();
-    const { provider, fake } = await started({ storage }, withImages);
-    const imageUrls = [...(await hostedPictures(storage, 1)), `${fake.baseUrl}/view?filename=none.png`];
-    const request = { ...order(1).request, imageUrls } as ReturnType<typeof aCreationRequest>;
-    expect((await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr()).toEqual({
+  it("never fetches a reference image from a private address", async () => {
+    const { provider, fake } = await started({}, withImages);
+    const failure = await provider.submit(order(1, { image_urls: ["https://127.0.0.1/p.jpg"] }));
+    expect(failure._unsafeUnwrapErr()).toEqual({
       kind: "refused",
       cause: "reference_unreachable",
-      imageIndex: 1,
-      reason: "a reference image: status 404",
-      imageProblem: "its host answered with status 404",
+      imageIndex: 0,
+      reason: expect.stringContaining("a reference image: "),
+      imageProblem: "the host in its URL is unknown, or has no public address",
     });
-    expect(fake.tasks).toEqual([]);
+    expect(fake.server.requests).toEqual([]);
   });
 
   it.each([
@@ -295,6 +254,14 @@ describe("comfyui dialect", () => {
     const { provider } = await started({}, { ...COMFYUI_WORKFLOW, ...scaled });
     const required = "the input image of the node ImageScale is required, so no optional image may be linked to it";
     const reason = `COMFYUI_WORKFLOW: ${required}; write {image1} instead of {image1?}`;
+    expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+  });
+
+  it("reports a server with a login as not an own ComfyUI server", async () => {
+    const { provider, fake } = await started();
+    fake.faults.checks.push(refuses(401));
+    const asks = `COMFYUI_BASE_URL: ${fake.baseUrl} asks for a login (status 401), and ComfyUI has none`;
+    const reason = `${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`;
     expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
   });
 });

@@ -2,10 +2,10 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import type { FalModelOptions } from "../../../../../adapters/provider/remote/fal/fal-choice.js";
+
 import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
-import { referenceImageName } from "../../../../../domain/images/object-name.js";
-import { startFal } from "../../../../support/providers-under-test.js";
+import { hostedPicture } from "../../../../support/hosted-pictures.js";
+import { type FalChoiceOptions, startFal } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 
 const COLOURS = ["#d01030", "#10d030", "#3010d0"];
@@ -18,15 +18,12 @@ beforeEach(() => {
 });
 afterEach(() => remote.close());
 
-/** The URL of a picture that this service hosts. */
-const hosted = async (colour: string, widthPixels = 30, heightPixels = 20): Promise<string> => {
-  const bytes = await plain({ widthPixels, heightPixels }, colour).png().toBuffer();
-  const name = referenceImageName(colour.slice(1).padEnd(22, "a"), "image/png");
-  await storage.put(name, bytes, "image/png");
-  return storage.urlOf(name);
-};
+/** The URL of the n-th picture that this service hosts. */
+const hosted = async (colour: string, widthPixels = 30, n = 1): Promise<string> =>
+  hostedPicture(storage, await plain({ widthPixels, heightPixels: 20 }, colour).png().toBuffer(), n);
+const photos = () => Promise.all(COLOURS.map((colour, n) => hosted(colour, 30, n)));
 
-const submit = async (options: FalModelOptions, urls: readonly string[]) => {
+const submit = async (options: FalChoiceOptions, urls: readonly string[]) => {
   remote = await startFal({ storage }, options);
   expect((await remote.provider.check()).isOk()).toBe(true);
   const request = aCreationRequest({ prompt: "a lake", image_urls: [...urls], resolution: "1k" });
@@ -54,10 +51,7 @@ const pictureIn = async (uri: unknown, ...across: number[]) => {
 };
 
 it("sends a model with a mask one picture with all photos, in the requested size, and the mask", async () => {
-  const { request, submitted } = await submit(
-    { model: "gpt-image-2", references: "canvas" },
-    await Promise.all(COLOURS.map((colour) => hosted(colour))),
-  );
+  const { request, submitted } = await submit({ model: "gpt-image-2", references: "canvas" }, await photos());
   const { prompt, image_urls, mask_url, image_size } = sent();
   expect(prompt).toBe(leadingPrompt(request, undefined, "canvas"));
   expect(image_size).toEqual({ width: 1152, height: 576 });
@@ -72,14 +66,14 @@ it("sends a model with a mask one picture with all photos, in the requested size
 });
 
 it("sends three photos as one picture to a model with a mask", async () => {
-  await submit(FILL, await Promise.all(COLOURS.map((colour) => hosted(colour))));
+  await submit(FILL, await photos());
   const input = sent();
   expect(await pictureIn(input.image_url, 1 / 2, 5 / 6, 1 / 6)).toEqual({ size: [1024, 512, 3], pixels: COLOURS });
   expect((await pictureIn(input.mask_url)).size).toEqual([1024, 512, 4]);
 });
 
 it("sends a panorama without a mask, because the mask would let the model paint all of it", async () => {
-  const { request } = await submit({ model: "gpt-image-2", references: "canvas" }, [await hosted("#d01030", 40, 20)]);
+  const { request } = await submit({ model: "gpt-image-2", references: "canvas" }, [await hosted("#d01030", 40)]);
   const input = sent();
   expect(input).not.toHaveProperty("mask_url");
   expect(input.prompt).toBe(leadingPrompt(request, undefined, "panorama"));
@@ -87,17 +81,11 @@ it("sends a panorama without a mask, because the mask would let the model paint 
 });
 
 it("refuses a panorama for a model that needs a mask: it would ignore the picture", async () => {
-  const { submitted } = await submit(FILL, [await hosted("#d01030", 40, 20)]);
+  const { submitted } = await submit(FILL, [await hosted("#d01030", 40)]);
   expect(submitted._unsafeUnwrapErr()).toEqual({
     kind: "refused",
     reason: "the model paints around photos, and the reference image is a whole panorama",
     cause: "reference_unusable",
   });
   expect(remote.fake.tasks).toEqual([]);
-});
-
-it("sends a request without reference images as without a canvas", async () => {
-  await submit({ model: "gpt-image-2", references: "canvas" }, []);
-  expect(sent()).not.toHaveProperty("mask_url");
-  expect(sent()).not.toHaveProperty("image_urls");
 });

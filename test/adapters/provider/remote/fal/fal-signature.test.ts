@@ -9,16 +9,17 @@ import {
   describeSignedWebhooks,
 } from "../../../../support/contracts/provider-webhooks-contract.js";
 import { FakeFal } from "../../../../support/fake-fal.js";
+import { arrived } from "../../../../support/fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
-import { arrived, startFalWebhooks } from "../../../../support/webhooks-under-test.js";
+import { startFal } from "../../../../support/providers-under-test.js";
 
-describeProviderWebhooks("fal", startFalWebhooks);
+describeProviderWebhooks("fal", startFal);
 
-describeSignedWebhooks("fal", startFalWebhooks, {
+describeSignedWebhooks<FakeFal>("fal", startFal, {
   headers: ["x-fal-webhook-request-id", "x-fal-webhook-user-id", "x-fal-webhook-timestamp", "x-fal-webhook-signature"],
   signature: ["x-fal-webhook-signature", "00".repeat(64)],
   keyPath: "/.well-known/jwks.json",
-  changeKey: ({ fake }) => {
+  changeKey: (fake) => {
     fake.signingKeys = [generateKeyPairSync("ed25519")];
   },
 });
@@ -30,16 +31,12 @@ it.each<[string, Fault]>([
 ])("falSignature reads the keys from the second URL when the first %s", async (_, fault) => {
   const [fake, http, clock] = [await FakeFal.start(), new UpstreamHttp(), new HandClock()];
   const verify = falSignature([fake.jwksUrl, fake.jwksUrl], http, clock);
-  const webhook = arrived(
-    fake.webhook({ id: "1", input: {}, state: "succeed", webhook: "https://p.example" }, clock.now()),
-  );
-  fake.jwksFaults.push(fault);
-  expect(await verify(webhook)).toEqual(ok(undefined));
-  fake.jwksFaults.push(fault, fault);
+  const task = { id: "1", input: {}, state: "succeed", webhook: "https://p.example" } as const;
+  fake.faults.keys.push(fault);
+  expect(await verify(arrived(fake.webhook(task, clock.now())))).toEqual(ok(undefined));
+  fake.faults.keys.push(fault, fault);
   await clock.advance(24 * 3_600_000);
-  const later = arrived(
-    fake.webhook({ id: "1", input: {}, state: "succeed", webhook: "https://p.example" }, clock.now()),
-  );
-  expect((await verify(later))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  const later = await verify(arrived(fake.webhook(task, clock.now())));
+  expect(later._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   await Promise.all([http.close(), fake.close()]);
 });

@@ -4,12 +4,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
-import type { FalModelOptions } from "../../../../../adapters/provider/remote/fal/fal-choice.js";
 import { leadingCharacters } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { falOpenapi } from "../../../../support/fal-endpoints.js";
 import { FAULTS } from "../../../../support/faulty-server.js";
 import { hostedPictures } from "../../../../support/hosted-pictures.js";
-import { startFal } from "../../../../support/providers-under-test.js";
+import { type FalChoiceOptions, startFal } from "../../../../support/providers-under-test.js";
 
 const LORA = "https://weights.example/360.safetensors";
 const PICTURES = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg", "https://pictures.example/3.jpg"];
@@ -17,12 +16,12 @@ const PICTURES = ["https://pictures.example/1.jpg", "https://pictures.example/2.
 let remote: Awaited<ReturnType<typeof startFal>>;
 afterEach(() => remote.close());
 
-const started = async (options: FalModelOptions, storage = new MemoryObjectStorage()) => {
+const started = async (options: FalChoiceOptions, storage = new MemoryObjectStorage()) => {
   remote = await startFal({ storage }, options);
   return remote;
 };
 
-const checked = async (options: FalModelOptions) => (await started(options)).provider.check();
+const checked = async (options: FalChoiceOptions) => (await started(options)).provider.check();
 const misconfigured = (reason: string) => err({ kind: "misconfigured", reason });
 
 /** Submits a request with so many images, and reads its result: the fake refuses what the endpoint does not take. */
@@ -129,7 +128,7 @@ describe("endpoints that are not a preset", () => {
     expect(remote.provider.checkRequest(request)._unsafeUnwrapErr()).toMatchObject({ field: "image_urls" });
   });
 
-  it.each<[string, FalModelOptions, string]>([
+  it.each<[string, FalChoiceOptions, string]>([
     [
       "has no 2:1 size",
       { model: "fal-ai/nano-banana-pro" },
@@ -285,10 +284,11 @@ describe("a preset", () => {
       expect(await remote.provider.search(taskId(n), noon)).toEqual(ok(`${path}/status ${path}`));
     }
     const lists = remote.fake.server.requests.filter(({ path }) => path.endsWith("/by-endpoint"));
-    expect(lists.slice(-3).map(({ query }) => [query.get("endpoint_id"), query.get("cursor")])).toEqual([
-      ["fal-ai/bytedance/seedream/v4.5/edit", null],
-      ["fal-ai/bytedance/seedream/v4.5/text-to-image", "100"],
-      ["fal-ai/bytedance/seedream/v4.5/edit", "100"],
+    const asked = { start: "2026-01-01T11:55:00.000Z", expand: "payloads", limit: "100" };
+    expect(lists.slice(-3).map(({ query }) => Object.fromEntries(query))).toEqual([
+      { endpoint_id: "fal-ai/bytedance/seedream/v4.5/edit", ...asked },
+      { endpoint_id: "fal-ai/bytedance/seedream/v4.5/text-to-image", ...asked, cursor: "100" },
+      { endpoint_id: "fal-ai/bytedance/seedream/v4.5/edit", ...asked, cursor: "100" },
     ]);
   });
 });

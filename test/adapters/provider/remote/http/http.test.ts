@@ -7,7 +7,7 @@ import { correlationSeed } from "../../../../../adapters/provider/remote/dialect
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { HTTP_TOKEN } from "../../../../support/fake-http-provider.js";
-import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { answers, refuses } from "../../../../support/faulty-server.js";
 import { startHttp } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("a worker over HTTP", startHttp, {
@@ -16,6 +16,7 @@ remoteProviderContract("a worker over HTTP", startHttp, {
   pauseSeconds: 10,
   searchable: true,
   cancels: false,
+  keyVariable: "HTTP_PROVIDER_TOKEN",
 });
 
 const URLS = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg", "https://pictures.example/3.jpg"];
@@ -50,14 +51,11 @@ describe("http dialect", () => {
     expect(schemaOf("Input").safeParse(body).success).toBe(true);
   });
 
-  it("sends the customer's seed, and finds the generation by its id", async () => {
-    for (const seed of [0, 2147483647]) {
-      await http.provider.submit({ taskId: taskId(seed === 0 ? 1 : 2), request: aCreationRequest({ seed }) });
-      const { body } = http.fake.server.requests.at(-1) ?? {};
-      expect(body).toMatchObject({ seed });
-      expect(schemaOf("Input").safeParse(body).success).toBe(true);
-    }
-    expect((await http.provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(taskId(2));
+  it.each([0, 2147483647])("sends the customer's seed %i", async (seed) => {
+    await submit({ seed });
+    const { body } = http.fake.server.requests[0] ?? {};
+    expect(body).toMatchObject({ seed });
+    expect(schemaOf("Input").safeParse(body).success).toBe(true);
   });
 
   it("sends no authorization without a token", async () => {
@@ -77,14 +75,6 @@ describe("http dialect", () => {
       http.fake.plan = plan;
       expect(schemaOf("Generation").parse(await read(`/generations/${taskId(1)}`))).toHaveProperty("status");
     }
-  });
-
-  it("looks up a lost creation by the id of the task, and does not send it again", async () => {
-    http.fake.faults.creates.push(FAULTS.cutAfter);
-    expect((await submit())._unsafeUnwrapErr().kind).toBe("unknown");
-    expect(await http.provider.search(taskId(1), noon)).toEqual(ok(taskId(1)));
-    expect(await http.provider.search(taskId(2), noon)).toEqual(ok(undefined));
-    expect(http.fake.server.requests.map(({ method }) => method)).toEqual(["PUT", "GET", "GET"]);
   });
 
   it("does not conclude from a 404 without the contract's error that there is no generation", async () => {
@@ -114,21 +104,29 @@ describe("http dialect", () => {
     expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause: "unusable_result" }));
   });
 
-  it.each(["content_refused", "reference_unreachable", "reference_unusable"])(
-    "reports a failure with the cause %s",
-    async (cause) => {
-      await submit();
-      http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", error: "No.", cause }));
-      const reason = "the provider ended it as failed";
-      expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause }));
-    },
-  );
-
-  it("ignores an unknown cause", async () => {
+  it.each<[unknown, string | undefined]>([
+    ["content_refused", "content_refused"],
+    ["reference_unreachable", "reference_unreachable"],
+    ["reference_unusable", "reference_unusable"],
+    ["bad_weather", undefined],
+    [7, undefined],
+    [null, undefined],
+    ["", undefined],
+  ])("reports a refusal and a failure with the cause %o as %s", async (told, cause) => {
+    const refusal = { error: "No: a secret lake", cause: told };
+    expect(schemaOf("Refusal").safeParse(refusal).success).toBe(cause !== undefined);
+    http.fake.faults.creates.push(refuses(422, {}, refusal));
+    expect((await submit())._unsafeUnwrapErr()).toEqual({
+      kind: "refused",
+      reason: "status 422: the provider rejects the request as invalid",
+      cause,
+    });
     await submit();
-    http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", cause: "canceled" }));
+    const failed = { id: taskId(1), status: "failed", ...refusal };
+    expect(schemaOf("Generation").safeParse(failed).success).toBe(cause !== undefined);
+    http.fake.faults.polls.push(answers(failed));
     const reason = "the provider ended it as failed";
-    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason }));
+    expect((await http.provider.poll(taskId(1)))._unsafeUnwrap()).toEqual({ state: "failed", reason, cause });
   });
 
   it.each([
@@ -159,32 +157,6 @@ describe("http dialect", () => {
     expect(http.provider.checkRequest(aCreationRequest({ prompt: "x".repeat(max + 1) }))).toEqual(
       err(invalidRequest("prompt", { name: "characters_max", max, actual: max + 1 })),
     );
-  });
-
-  it.each(["content_refused", "reference_unusable"] as const)("passes the cause %s to the customer", async (cause) => {
-    const refusal = { error: "No: a secret lake", cause };
-    expect(schemaOf("Refusal").safeParse(refusal).success).toBe(true);
-    http.fake.faults.creates.push(refuses(422, {}, refusal));
-    expect((await submit())._unsafeUnwrapErr()).toEqual({
-      kind: "refused",
-      reason: "status 422: the provider rejects the request as invalid",
-      cause,
-    });
-    await submit();
-    const failed = { id: taskId(1), status: "failed", ...refusal };
-    expect(schemaOf("Generation").safeParse(failed).success).toBe(true);
-    http.fake.faults.polls.push(answers(failed));
-    const reason = "the provider ended it as failed";
-    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause }));
-  });
-
-  it.each([7, "bad_weather", null, ""])("takes the unknown cause %o for none", async (cause) => {
-    http.fake.faults.creates.push(refuses(422, {}, { error: "No.", cause }));
-    expect((await submit())._unsafeUnwrapErr()).toMatchObject({ kind: "refused", cause: undefined });
-    await submit();
-    http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", error: "No.", cause }));
-    const reason = "the provider ended it as failed";
-    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason }));
   });
 
   it("reports a URL without a worker as misconfigured, and other abilities as unchecked", async () => {
