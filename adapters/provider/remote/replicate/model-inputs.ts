@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
-import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
+import { IMAGE_URLS_MAX } from "../../../../domain/tasks/abilities.js";
 
 /** Inputs of a model, read from its published schema. */
 export type ModelInputs = {
@@ -18,6 +18,7 @@ export type ModelInputs = {
     | { readonly kind: "none" };
   /** True if the model accepts a seed. The seed identifies a prediction whose id was lost. */
   readonly hasSeed: boolean;
+  /** Of the model's `prompt`, with what this service puts before the customer's words. */
   readonly promptCharactersMax: number;
 };
 
@@ -88,7 +89,7 @@ export const readModelInputs = ({
   const sent = new Set([...Object.keys(constants), "prompt", "width", "height", "seed"]);
   const unknown = required.filter((name) => !sent.has(name));
   if (unknown.length > 0) return err(`needs the inputs ${unknown.join(", ")}, which this service does not send`);
-  const promptCharactersMax = Math.min(PROMPT_CHARACTERS_MAX, properties.prompt.maxLength ?? PROMPT_CHARACTERS_MAX);
+  const { maxLength: promptCharactersMax = Number.POSITIVE_INFINITY } = properties.prompt;
   return ok({ constants, sizes, references, hasSeed: properties.seed !== undefined, promptCharactersMax });
 };
 

@@ -6,16 +6,18 @@ import { type CreationContext, correlationSeed } from "../dialect.js";
 import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
 import {
   dataUri,
-  type HostedImages,
   ofImage,
   type ReferenceFailure,
+  referenceBytes,
   referenceFile,
-  referenceInput,
+  unusableReference,
 } from "../images/reference-input.js";
 import type { ModelInputs } from "./model-inputs.js";
 
 /** `TOK` is the trigger word of FLUX LoRAs that were trained on Replicate. */
 const LORA_PREFIX = "TOK, 360 degree equirectangular panorama, seamless";
+/** The characters before the customer's words in the prompt of a model that takes a canvas. */
+export const LORA_PREFIX_CHARACTERS = `${LORA_PREFIX}, `.length;
 /** `prompt_strength` without a mask: 0 keeps the image, 1 ignores it. The models' default, 0.8, repaints too much. */
 const UNMASKED_PROMPT_STRENGTH = 0.6;
 /** `prompt_strength` with a mask. High: the mask protects the photo, so only the area around it is repainted. */
@@ -48,7 +50,7 @@ export const predictionInput = async (
     case "canvas": {
       if (imageUrls.length > 1) return err(tooMany(1));
       const [url] = imageUrls;
-      const canvasInputs = url === undefined ? ok({}) : await canvasOf(context.storage, url, references.hasMask);
+      const canvasInputs = url === undefined ? ok({}) : await canvasOf(context, url, references.hasMask);
       const text = prompt === undefined ? LORA_PREFIX : `${LORA_PREFIX}, ${prompt}`;
       return canvasInputs.map((inputs) => ({ ...settings, prompt: text, ...inputs }));
     }
@@ -81,24 +83,21 @@ const referenceUrl = async (url: string, context: CreationContext): Promise<Resu
 type CanvasInputs = { readonly image: string; readonly mask?: string; readonly prompt_strength: number };
 
 /**
- * The result has the size of the input image, so an image of this service is placed on a 2:1 canvas. Any other URL is
- * sent unchanged. A mask protects the photo if the model accepts one, otherwise a lower `prompt_strength` does.
+ * The result has the size of the input image, so the image is placed on a 2:1 canvas, also one of another host. A mask
+ * protects the photo if the model accepts one, otherwise a lower `prompt_strength` does.
  */
 const canvasOf = async (
-  storage: HostedImages,
+  { storage, publicFetch }: CreationContext,
   url: string,
   hasMask: boolean,
 ): Promise<Result<CanvasInputs, ReferenceFailure>> => {
-  const inputs = await referenceInput(storage, url, async (bytes): Promise<Result<string | CanvasInputs, string>> => {
-    const canvas = await panoramaCanvas(bytes);
-    if (canvas.isErr()) return err(canvas.error);
-    const { jpeg, photo } = canvas.value;
-    const image = dataUri("image/jpeg", jpeg);
-    if (!hasMask || photo === undefined) return ok(image);
-    const mask = dataUri("image/png", await paintMask(photo));
-    return ok({ image, mask, prompt_strength: MASKED_PROMPT_STRENGTH });
-  });
-  return inputs.map((image) =>
-    typeof image === "string" ? { image, prompt_strength: UNMASKED_PROMPT_STRENGTH } : image,
-  );
+  const bytes = await referenceBytes(storage, publicFetch, url);
+  if (bytes.isErr()) return err(bytes.error);
+  const canvas = await panoramaCanvas(bytes.value);
+  if (canvas.isErr()) return err(unusableReference(canvas.error));
+  const { jpeg, photo } = canvas.value;
+  const image = dataUri("image/jpeg", jpeg);
+  if (!hasMask || photo === undefined) return ok({ image, prompt_strength: UNMASKED_PROMPT_STRENGTH });
+  const mask = dataUri("image/png", await paintMask(photo));
+  return ok({ image, mask, prompt_strength: MASKED_PROMPT_STRENGTH });
 };

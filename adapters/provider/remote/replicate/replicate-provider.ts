@@ -15,7 +15,7 @@ import { leadingCharacters } from "../leading-prompt.js";
 import { baseUrlOf, headerSecret, openRemote } from "../open-remote.js";
 import { type OpenProvider, REMOTE_DEFAULTS, type RemoteOptions } from "../remote-options.js";
 import type { ModelInputs } from "./model-inputs.js";
-import { predictionInput } from "./prediction-input.js";
+import { LORA_PREFIX_CHARACTERS, predictionInput } from "./prediction-input.js";
 import { ReplicateModel } from "./replicate-model.js";
 import { replicateSignature } from "./replicate-signature.js";
 
@@ -106,12 +106,11 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
 
 const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, leading: number): Abilities => {
   const imagesMax = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
-  const prefixCharacters = references.kind === "canvas" ? 0 : leading;
-  const isLimited = promptCharactersMax < PROMPT_CHARACTERS_MAX;
+  const ours = references.kind === "canvas" ? LORA_PREFIX_CHARACTERS : leading;
   return {
     imagesMin: 0,
     imagesMax,
-    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - prefixCharacters) : PROMPT_CHARACTERS_MAX,
+    promptCharactersMax: Math.min(PROMPT_CHARACTERS_MAX, Math.max(1, promptCharactersMax - ours)),
   };
 };
 

@@ -3,6 +3,7 @@ import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import { leadingCharacters } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { type FakeReplicate, FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
 import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
 import { hostedPicture } from "../../../../support/hosted-pictures.js";
@@ -12,6 +13,7 @@ import { plain } from "../../../../support/test-images.js";
 
 const LORA = "igorriti/flux-360";
 const LATEST = "d2".repeat(32);
+const PREFIX = "TOK, 360 degree equirectangular panorama, seamless, ";
 
 let close = async () => {};
 afterEach(() => close());
@@ -125,6 +127,25 @@ describe("the version of REPLICATE_MODEL", () => {
     const submitted = await Promise.all([1, 2, 3, 4].map((n) => provider.submit(anOrder(n))));
     expect(submitted.every((one) => one.isOk())).toBe(true);
     expect(paths(fake).filter((path) => path.startsWith("GET"))).toHaveLength(1);
+  });
+});
+
+describe("the longest prompt of a model", () => {
+  it.each<[string, FakeSchema, number | undefined, number]>([
+    ["without a limit", TRAINER_SCHEMA, undefined, 4000],
+    ["with a trigger word", TRAINER_SCHEMA, 1000, 1000 - PREFIX.length],
+    ["with a trigger word, and a limit just above that of the service", TRAINER_SCHEMA, 4010, 4010 - PREFIX.length],
+    ["that needs instructions", SEEDREAM_SCHEMA, 1000, 1000 - leadingCharacters()],
+  ])("%s fits with what is sent before it", async (_, schema, maxLength, expected) => {
+    const { provider, fake } = await started(LORA);
+    haveSchema(fake, withProperty(schema, "prompt", { maxLength }));
+    expect(await provider.check()).toEqual(ok(undefined));
+    expect(provider.places()[0]?.abilities?.promptCharactersMax).toBe(expected);
+    const request = aCreationRequest({ prompt: "x".repeat(expected) });
+    expect((await provider.submit({ taskId: taskId(1), request })).isOk()).toBe(true);
+    const sent = fake.promptOf(fake.tasks[0]!);
+    expect(sent).toContain(request.prompt);
+    expect(sent.length).toBeLessThanOrEqual(maxLength ?? Number.POSITIVE_INFINITY);
   });
 });
 

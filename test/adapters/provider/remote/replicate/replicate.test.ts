@@ -98,6 +98,14 @@ describe("replicate dialect", () => {
       await submitted(aCreationRequest({ image_urls: [await hostedPicture(storage, picture)] }));
       expect(sent()).toEqual(expected);
     });
+
+    it("at another host is fetched and placed on the canvas, because the result gets its shape", async () => {
+      replicate.fake.picture = await plain({ widthPixels: 300, heightPixels: 200 }).png().toBuffer();
+      // A customer's URL is https; the exempt origin stands for a public host.
+      const imageUrls = [`${replicate.fake.server.url}/delivery/photo.png`];
+      await submitted({ ...aCreationRequest(), imageUrls });
+      expect(sent()).toEqual(masked);
+    });
   });
 
   it.each<[object, object]>([
