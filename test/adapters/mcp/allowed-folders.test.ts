@@ -18,4 +18,7 @@ it("AllowedFolders expands ~ and reports ignored folders", () => {
     `PANORAMA_UPLOAD_DIRS: "/e,/f" ${commas}`,
     `PANORAMA_UPLOAD_DIRS: "/home/ann/g, ~/h" ${commas}`,
   ]);
+  expect(new AllowedFolders("").whatToDo("/home/ann/harbour.jpg")).toMatch(
+    /^Ask the person to set PANORAMA_UPLOAD_DIRS="\/home\/ann" in the configuration/,
+  );
 });

@@ -12,7 +12,6 @@ const LAST_ANSWERS_MILLISECONDS = 60_000;
 describe("the MCP server on stdio", () => {
   const on = setUpMcp();
 
-  /** What it writes for these lines until it has ended, and how long it takes to end. */
   /** The answers, and how long they took after the end of the input. */
   const answersTo = async (...lines: readonly unknown[]) => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
@@ -81,7 +80,7 @@ describe("the MCP server on stdio", () => {
   });
 
   it("ends at once after a cancelled call, also of a batch, whose other answers are sent", async () => {
-    on.service.failNext("GET", "/me/credits", { kind: "hang" }, { kind: "hang" });
+    on.service.failNext("GET", "/credits", { kind: "hang" }, { kind: "hang" });
     const call = { jsonrpc, id: 3, method: "tools/call", params: { name: "get_credit_balance", arguments: {} } };
     const cancel = (requestId: unknown) => ({ jsonrpc, method: "notifications/cancelled", params: { requestId } });
     const { answers, milliseconds } = await answersTo(

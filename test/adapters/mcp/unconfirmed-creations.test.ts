@@ -1,7 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Creation, UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
@@ -82,98 +80,29 @@ describe("UnconfirmedCreations", () => {
     expect(creations.begin("a harbour")).toEqual(begun("key-4"));
   });
 
-  it("gives each key to one call at a time and continues creations of ended processes, in random runs", () => {
-    const slot = fc.nat(2);
-    const command = fc.oneof(
-      {
-        weight: 4,
-        arbitrary: fc.record({ do: fc.constant("begin" as const), slot, request: fc.constantFrom("a", "a", "b") }),
-      },
-      { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("settle" as const, "doubt" as const), slot }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({ do: fc.constant("restart" as const), slot, processId: fc.integer({ min: 1, max: 4 }) }),
-      },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.integer({ min: 6, max: 20 }) }) },
-    );
-    fc.assert(
-      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
-        const folder = mkdtempSync(join(tmpdir(), "panorama-test-"));
-        const machine = new Machine(folder);
-        type Known = {
-          readonly key: string;
-          readonly request: string;
-          readonly sentAt: number;
-          run: number;
-          pid: number;
-        };
-        let runs = 0;
-        const started = (pid: number) => ({ pid, run: ++runs, creations: machine.start(pid) });
-        const slots = [started(1), started(2), started(3)] as const;
-        const inFlight: { readonly known: Known; readonly creation: Creation }[] = [];
-        let inDoubt: Known[] = [];
-        const orphans: Known[] = [];
-        let keys = 0;
-        try {
-          for (const step of commands) {
-            machine.now += 1;
-            if (step.do === "wait") {
-              machine.now += step.hours * HOUR;
-              continue;
-            }
-            const at = slots[step.slot as 0 | 1 | 2];
-            const fresh = ({ sentAt }: Known) => machine.now - sentAt < CONTINUED_WITHIN;
-            if (step.do === "begin") {
-              const mine = inDoubt.find(
-                (known) => known.run === at.run && known.request === step.request && fresh(known),
-              );
-              // The id of an ended process can belong to another process by now: its creations wait until that ends.
-              const left = orphans
-                .filter(({ request, pid }) => request === step.request && (pid === at.pid || !machine.running.has(pid)))
-                .sort((a, b) => a.sentAt - b.sentAt)
-                .find(fresh);
-              const earlier = mine ?? left;
-              const creation = at.creations.begin(step.request);
-              expect(creation).toEqual(earlier === undefined ? begun(`key-${++keys}`) : continued(earlier.key));
-              const known = earlier ?? {
-                key: creation.idempotencyKey,
-                request: step.request,
-                sentAt: machine.now,
-                run: 0,
-                pid: 0,
-              };
-              inDoubt = inDoubt.filter((other) => other !== known);
-              if (orphans.includes(known)) orphans.splice(orphans.indexOf(known), 1);
-              inFlight.push({ known: Object.assign(known, { run: at.run, pid: at.pid }), creation });
-            } else if (step.do === "restart") {
-              for (const { known } of inFlight.filter(({ known }) => known.run === at.run)) orphans.push(known);
-              orphans.push(...inDoubt.filter(({ run }) => run === at.run));
-              inDoubt = inDoubt.filter(({ run }) => run !== at.run);
-              for (let index = inFlight.length - 1; index >= 0; index--) {
-                if (inFlight[index]?.known.run === at.run) inFlight.splice(index, 1);
-              }
-              machine.running.delete(at.pid);
-              const pid = machine.running.has(step.processId) ? at.pid : step.processId;
-              Object.assign(at, started(pid));
-            } else {
-              const index = inFlight.findIndex(({ known }) => known.run === at.run);
-              const [ended] = index === -1 ? [] : inFlight.splice(index, 1);
-              if (ended === undefined) continue;
-              if (step.do === "doubt") {
-                at.creations.leaveInDoubt(ended.creation);
-                inDoubt.push(ended.known);
-              } else {
-                at.creations.settle(ended.creation);
-              }
-            }
-          }
-          expect(machine.warnings).toEqual([]);
-        } finally {
-          rmSync(folder, { recursive: true });
-        }
-      }),
-      { numRuns: 100 },
-    );
+  it("gives a key to one call at a time: not to another process, nor to a second call of the same one", async () => {
+    const creations = new Machine(await scratchFolder()).start(1);
+    const [first, second] = [creations.begin("a harbour"), creations.begin("a harbour")];
+    expect([first, second]).toEqual([begun("key-1"), begun("key-2")]);
+    creations.leaveInDoubt(second);
+    expect(creations.begin("a harbour")).toEqual(continued("key-2"));
+    creations.settle(second);
+    expect(creations.begin("a harbour")).toEqual(begun("key-3"));
+  });
+
+  it("continues nothing of an ended process while another process has its id, and then the oldest first", async () => {
+    const machine = new Machine(await scratchFolder());
+    const ended = machine.start(1);
+    ended.begin("a harbour");
+    machine.now += 1;
+    ended.leaveInDoubt(ended.begin("a harbour"));
+    const other = machine.start(2);
+    expect(other.begin("a harbour")).toEqual(begun("key-3"));
+    machine.running.delete(1);
+    expect([other.begin("a harbour"), other.begin("a harbour")]).toEqual([continued("key-1"), continued("key-2")]);
+    const sameId = new Machine(await scratchFolder());
+    sameId.start(7).begin("a lake");
+    expect(sameId.start(7).begin("a lake")).toEqual(continued("key-1")); // its own id: the earlier process has ended
   });
 
   it("keeps at most 200 files, the newest, and none for longer than 24 hours; other files stay", async () => {

@@ -69,6 +69,14 @@ describe("the OpenAPI description", () => {
     expect([...new Set(used.flat())].sort()).toEqual((description.tags ?? []).map(({ name }) => name).sort());
   });
 
+  it("requires only the resolution of a creation, also in generated types, where a default makes a field required", () => {
+    for (const { components } of [description, description30] as { components: { schemas: object } }[]) {
+      const { CreationRequest } = components.schemas as Record<string, Schema & { required: string[] }>;
+      expect(CreationRequest?.required).toEqual(["resolution"]);
+      expect(JSON.stringify(CreationRequest?.properties)).not.toContain('"default":');
+    }
+  });
+
   it("describes the values of metadata, and that answers may have unknown fields", () => {
     const { CreationRequest, PanoramaTask } = (description.components?.schemas ?? {}) as Record<string, Schema>;
     const values = { type: "string", maxLength: 500 };
