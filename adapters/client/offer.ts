@@ -4,7 +4,7 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { type Abilities, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
 
 /** Abilities of an installation: the answer to `GET /abilities`, and a member of `x-panorama`. */
-const toldAbilitiesSchema = z.object({
+const abilitiesSchema = z.object({
   /** Minimum number of reference images. With 1, a prompt alone is not enough. */
   images_min: z.int().min(0),
   images_max: z.int().min(0),
@@ -13,11 +13,11 @@ const toldAbilitiesSchema = z.object({
   resolutions: z.array(z.string()),
 });
 
-/** The output of `toldAbilitiesSchema`. */
-export type ToldAbilities = z.infer<typeof toldAbilitiesSchema>;
+/** The output of `abilitiesSchema`. */
+export type ServiceAbilities = z.infer<typeof abilitiesSchema>;
 
 /** Abilities as JSON. Every resolution works with every model, because results are scaled. */
-export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abilities) => ({
+export const abilitiesJson = ({ imagesMin, imagesMax, promptCharactersMax }: Abilities) => ({
   images_min: imagesMin,
   images_max: imagesMax,
   prompt_characters_max: promptCharactersMax,
@@ -25,7 +25,7 @@ export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abi
 });
 
 /** The service's abilities, limited to what this client version can send. */
-export const abilitiesOf = ({ images_min, images_max, prompt_characters_max }: ToldAbilities): Abilities => ({
+export const abilitiesOf = ({ images_min, images_max, prompt_characters_max }: ServiceAbilities): Abilities => ({
   imagesMin: images_min,
   imagesMax: Math.min(images_max, IMAGE_URLS_MAX),
   promptCharactersMax: Math.min(prompt_characters_max, PROMPT_CHARACTERS_MAX),
@@ -48,7 +48,7 @@ export const offerSchema = z.object({
     /** Hours until an unused uploaded image is deleted. Absent if unknown. */
     unused_hours: amount.optional(),
   }),
-  abilities: toldAbilitiesSchema,
+  abilities: abilitiesSchema,
   /** `price_cents`: in hundredths of the currency, a code of ISO 4217. */
   credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
 });

@@ -13,7 +13,7 @@ import type {
   TaskList,
   WaitOptions,
 } from "./client-options.js";
-import type { Offer, ToldAbilities } from "./offer.js";
+import type { Offer, ServiceAbilities } from "./offer.js";
 import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
 import type { ImageSource, ReferenceImage } from "./read-images.js";
 import { get, pathOf, readRequest } from "./requests/api-requests.js";
@@ -59,7 +59,7 @@ export {
 } from "./panorama-error.js";
 export type * from "./resources.js";
 export { signWebhook, verifyWebhook, WebhookError, type WebhookErrorKind, type WebhookHeaders } from "./webhooks.js";
-export type { Call, ImageSource, Offer, ReferenceImage, ToldAbilities };
+export type { Call, ImageSource, Offer, ReferenceImage, ServiceAbilities };
 
 /** The largest page of the list. */
 const PAGE_TASKS_MAX = 100;
@@ -196,7 +196,7 @@ export class PanoramaClient {
   }
 
   /** `GET /abilities`: the current abilities of the service. */
-  abilities(options: CallOptions = {}): Call<ToldAbilities> {
+  abilities(options: CallOptions = {}): Call<ServiceAbilities> {
     return this.#requests.call(get("/abilities", isAbilities, options), options);
   }
 

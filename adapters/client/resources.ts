@@ -29,23 +29,23 @@ type CreationOptions = {
 };
 
 /** The picture of a task that has succeeded. Only its owner can open the `viewer_url` of a private panorama. */
-export type PanoramaOutput = Told<"thumbnail_url", NonNullable<PublicTask["output"]>>;
+export type PanoramaOutput = AsSent<"thumbnail_url", NonNullable<PublicTask["output"]>>;
 
 /** Reason of a failed task. A later version of the service may add reasons: treat them as `provider_failed`. */
 export type FailureReason = PublicReason | (string & {});
 
 /** The error of a task that has failed: `message` for people, `reason` for programs, and the field at fault. */
-export type TaskError = Told<"param", Omit<NonNullable<PublicTask["error"]>, "reason">> & {
+export type TaskError = AsSent<"param", Omit<NonNullable<PublicTask["error"]>, "reason">> & {
   readonly reason: FailureReason;
 };
 
 /** A type as the service sends it: readonly, and only the members in `Optional` may be absent. */
-type Told<Optional extends keyof Task, Task = PublicTask> = Readonly<
+type AsSent<Optional extends keyof Task, Task = PublicTask> = Readonly<
   Required<Omit<Task, Optional>> & { [Name in Optional]?: Exclude<Task[Name], undefined> }
 >;
 
 /** Members of every task. Times are RFC 3339, in UTC. If a task fails, its credits are refunded. */
-type TaskCore = Told<
+type TaskCore = AsSent<
   "prompt" | "seed",
   Pick<
     PublicTask,
@@ -62,7 +62,7 @@ type TaskCore = Told<
 >;
 
 /** A task that is queued or being generated. `queue_position`, `estimated_seconds`: absent if unknown. */
-export type ProcessingTask = TaskCore & { readonly status: "processing" } & Told<
+export type ProcessingTask = TaskCore & { readonly status: "processing" } & AsSent<
     "queue_position" | "estimated_seconds",
     Pick<PublicTask, "queue_position" | "estimated_seconds">
   >;

@@ -1,6 +1,6 @@
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
-import { type Offer, offerOf, offerSchema, toldAbilities } from "../client/offer.js";
+import { abilitiesJson, type Offer, offerOf, offerSchema } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 
@@ -13,7 +13,7 @@ const OFFER_MILLISECONDS = 5_000;
  * specification. Never rejects.
  */
 export const currentOffer = (client: PanoramaClient, log: (line: string) => void): (() => Promise<Offer>) => {
-  let known: Offer = { ...offerOf(PANORAMA_POLICY), abilities: toldAbilities(ALL_ABILITIES) };
+  let known: Offer = { ...offerOf(PANORAMA_POLICY), abilities: abilitiesJson(ALL_ABILITIES) };
   let reading: Promise<Offer> | undefined;
   let isReported = false;
   const read = async (): Promise<Offer> => {

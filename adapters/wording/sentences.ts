@@ -21,9 +21,9 @@ export const returnedPaymentSentence = ({
   balance,
   cost,
   debt,
-  isSuspended,
+  hasOpenDispute,
 }: InsufficientCredits): string | undefined => {
-  if (isSuspended) {
+  if (hasOpenDispute) {
     return "A payment of this account is disputed. Nothing can be created until the dispute has ended. Ask the operator.";
   }
   if (debt === undefined) return undefined;

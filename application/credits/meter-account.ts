@@ -6,14 +6,14 @@ import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../ports/stores/meter-store.js";
 import type { MeterEvent, MeterReporter } from "./meter-types.js";
 
-export type MeterTimes = Pick<Policy<string, string>, "activeMax" | "holdSeconds" | "idempotencyHours">;
+export type MeterLimits = Pick<Policy<string, string>, "activeMax" | "holdSeconds" | "idempotencyHours">;
 
 /** The account of a call, its store, and the limits of its policy. */
 export type MeterAccount = {
   readonly id: AccountId;
   readonly store: MeterStore;
   readonly reporter?: MeterReporter | undefined;
-  readonly policy: MeterTimes;
+  readonly policy: MeterLimits;
 };
 
 /** The changes that a decision makes; an omitted part is not changed. */

@@ -9,7 +9,7 @@ import { type Admission, admitRequest, type RateLimited } from "../../domain/cre
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import { parseTaskId } from "../../domain/ids.js";
 import { change, type MeterAccount, report } from "./meter-account.js";
-import type { Adjustment, CapturedRefund, Meter, NotCaptured } from "./meter-types.js";
+import type { Adjustment, Meter, MeterRefund, NotCaptured } from "./meter-types.js";
 
 export const admit = async <RateKind extends string>(
   account: MeterAccount,
@@ -44,9 +44,9 @@ export const purchase = (
   });
 };
 
-export const refundSpent = async (
+export const refundTask = async (
   account: MeterAccount,
-  { taskId: givenId, credits: given, reason: text, idempotencyKey: givenKey, metadata }: CapturedRefund,
+  { taskId: givenId, credits: given, reason: text, idempotencyKey: givenKey, metadata }: MeterRefund,
 ): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>> => {
   const [key, reason, noted] = [idempotencyKey(givenKey), entryReason(text), entryNotes({ metadata })];
   const amount = given === undefined ? undefined : credits(given);

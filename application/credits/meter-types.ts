@@ -58,7 +58,7 @@ export type TaskHold = EntryNotes & {
 };
 
 /** A refund of captured credits. */
-export type CapturedRefund = {
+export type MeterRefund = {
   readonly taskId: string;
   /** Default: what is left of the cost of the task. */
   readonly credits?: number | undefined;
@@ -124,7 +124,7 @@ export type Meter<Price extends string, RateKind extends string> = {
     order: EntryNotes & { readonly orderId: string; readonly credits: number },
   ): Promise<number>;
   /** Refunds captured credits of a task, at most those not refunded yet. The result is the new balance. */
-  refund(account: string, refund: CapturedRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
+  refund(account: string, refund: MeterRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
   /** Gives or takes credits, and returns the balance. Without `allowDebt`, refuses to take more than the balance. */
   adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
   /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */

@@ -2,7 +2,7 @@ import type { Policy } from "../../domain/credits/policy.js";
 import { accountId, parseTaskId } from "../../domain/ids.js";
 import type { JoiningMeterStore, MeterStore } from "../ports/stores/meter-store.js";
 import { change, type MeterAccount, read } from "./meter-account.js";
-import { adjust, admit, purchase, refundSpent } from "./meter-entries.js";
+import { adjust, admit, purchase, refundTask } from "./meter-entries.js";
 import type { JoiningMeter, Meter, MeterReporter } from "./meter-types.js";
 import { find, hold, toTaskHold } from "./task-hold.js";
 
@@ -52,7 +52,7 @@ const createMeter = <Price extends string, RateKind extends string>(
     },
     admit: async (account, rate) => admit(accountOf(account), parts.policy, rate),
     purchase: async (account, order) => purchase(accountOf(account), order),
-    refund: async (account, refund) => refundSpent(accountOf(account), refund),
+    refund: async (account, refund) => refundTask(accountOf(account), refund),
     adjust: async (account, adjustment) => adjust(accountOf(account), adjustment),
     balance: async (account) => (await read(accountOf(account))).credits,
     ledger: async (account, { limit = LEDGER_PAGE, before } = {}) => {

@@ -8,7 +8,7 @@ import { costOf, type Policy, rateOf } from "../../domain/credits/policy.js";
 import { admitRequest } from "../../domain/credits/rate-limit.js";
 import { reserve } from "../../domain/credits/reservation.js";
 import type { TaskId } from "../../domain/ids.js";
-import { change, type Decision, type MeterAccount, type MeterTimes, read, report } from "./meter-account.js";
+import { change, type Decision, type MeterAccount, type MeterLimits, read, report } from "./meter-account.js";
 import type { AlreadyResolved, HoldRefusal, HoldRequest, TaskHold } from "./meter-types.js";
 
 export const hold = async <Price extends string, RateKind extends string>(
@@ -51,7 +51,7 @@ export const find = async (account: MeterAccount, taskId: TaskId): Promise<TaskH
 };
 
 /** True while a repeat returns this hold: always while it is open, as otherwise one job would be paid twice. */
-const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: MeterTimes, now: Date): boolean =>
+const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: MeterLimits, now: Date): boolean =>
   reservation.state === "held" || now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
 export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean): TaskHold => {
@@ -117,4 +117,4 @@ const changeHold = <Value>(
     throw new Error(`The account ${account.id} has no hold ${taskId}. ${why}`);
   });
 
-const leaseEnd = (now: Date, { holdSeconds }: MeterTimes): Date => new Date(now.getTime() + holdSeconds * 1000);
+const leaseEnd = (now: Date, { holdSeconds }: MeterLimits): Date => new Date(now.getTime() + holdSeconds * 1000);

@@ -224,7 +224,7 @@ const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
   status: statusOf(task),
   state: task.state,
   reason: task.state === "failed" ? task.reason : null,
-  ...toldJson(task),
+  ...failureJson(task),
   storage_status: task.state === "succeeded" ? task.image.status : null,
   resolution: task.request.resolution,
   visibility: task.request.visibility,
@@ -240,7 +240,7 @@ const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
 });
 
 /** Failure of the task in the customer's words. */
-const toldJson = (task: Task) => {
+const failureJson = (task: Task) => {
   const failed = task.state === "failed" ? task : undefined;
   return {
     told_reason: failed ? publicReason(failed) : null,

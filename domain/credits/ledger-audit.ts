@@ -9,10 +9,10 @@ import type { Standing } from "./standing.js";
  * A task as the audit sees it: anything with a reservation. `state` is shown in findings. The task counts as active
  * while its credits are held.
  */
-export type PaidTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
+export type AuditedTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
 
 /** The state of the task decides: `failed` is refunded, `succeeded` is captured, every other state is held. */
-export const paidTask = (id: TaskId, accountId: AccountId, state: string, credits: Credits): PaidTask => {
+export const auditedTask = (id: TaskId, accountId: AccountId, state: string, credits: Credits): AuditedTask => {
   const reserved = { taskId: id, accountId, credits };
   if (state === "failed") return { id, state, reservation: { ...reserved, state: "refunded" } };
   return { id, state, reservation: { ...reserved, state: state === "succeeded" ? "captured" : "held" } };
@@ -21,7 +21,7 @@ export const paidTask = (id: TaskId, accountId: AccountId, state: string, credit
 /** An account's audit in progress. */
 export type LedgerAudit = {
   /** Adds some tasks of the account, with all entries of these tasks. */
-  readonly addTasks: (tasks: readonly PaidTask[], entries: readonly LedgerEntry[]) => void;
+  readonly addTasks: (tasks: readonly AuditedTask[], entries: readonly LedgerEntry[]) => void;
   /** Adds some other entries of the account. One with a task id is an error: the account has no such task. */
   readonly addEntries: (entries: readonly LedgerEntry[]) => void;
   /** Adds some paid orders of the account, each of them once. */
@@ -111,7 +111,7 @@ const entriesByTask = (entries: readonly LedgerEntry[]): Map<TaskId, LedgerEntry
   return entriesOf;
 };
 
-const auditTask = ({ id, state, reservation }: PaidTask, entries: readonly LedgerEntry[]): string[] => {
+const auditTask = ({ id, state, reservation }: AuditedTask, entries: readonly LedgerEntry[]): string[] => {
   const { credits: cost } = reservation;
   const required =
     reservation.state === "refunded" ? [`reservation ${-cost}`, `refund ${cost}`] : [`reservation ${-cost}`];
@@ -124,7 +124,7 @@ const auditTask = ({ id, state, reservation }: PaidTask, entries: readonly Ledge
 export const audit = (
   standing: Omit<Standing, "accountId">,
   entries: readonly LedgerEntry[],
-  tasks: readonly PaidTask[],
+  tasks: readonly AuditedTask[],
 ): string[] => {
   const running = startAudit(standing);
   const ids = new Set(tasks.map(({ id }) => id));

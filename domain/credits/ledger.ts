@@ -35,7 +35,11 @@ export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
 });
 
 /** The entry of a returned payment (payment-return.ts): `change` < 0 removes credits, > 0 adds them again. */
-export const returnEntry = (order: Pick<PaidOrder, "id" | "accountId">, change: number, at: Date): LedgerEntry => ({
+export const paymentReturnEntry = (
+  order: Pick<PaidOrder, "id" | "accountId">,
+  change: number,
+  at: Date,
+): LedgerEntry => ({
   kind: change < 0 ? "payment_refund" : "payment_restored",
   accountId: order.accountId,
   orderId: order.id,

@@ -22,7 +22,7 @@ export type CapturedReservation = ReservationCore & { readonly state: "captured"
 export type RefundedReservation = ReservationCore & { readonly state: "refunded" };
 
 /**
- * The price is higher than the balance. `debt`: owed credits, which the next purchase pays first. `isSuspended`: an
+ * The price is higher than the balance. `debt`: owed credits, which the next purchase pays first. `hasOpenDispute`: an
  * open dispute blocks all creations of the account.
  */
 export type InsufficientCredits = {
@@ -30,7 +30,7 @@ export type InsufficientCredits = {
   readonly balance: Credits;
   readonly cost: Credits;
   readonly debt?: Credits | undefined;
-  readonly isSuspended?: true | undefined;
+  readonly hasOpenDispute?: true | undefined;
 };
 
 /** Subtracts the cost of a task from the balance. Refuses if the balance is lower than the cost. */

@@ -66,7 +66,7 @@ export const openTask = (
   const { suspensionReason: reason } = standing;
   if (reason !== undefined) return err({ kind: "account_suspended", reason });
   if (policy.suspendOnDispute && (standing.openDisputes ?? 0) > 0) {
-    return err({ kind: "insufficient_credits", balance: standing.credits, cost, isSuspended: true });
+    return err({ kind: "insufficient_credits", balance: standing.credits, cost, hasOpenDispute: true });
   }
   const admitByBudgetAndFailures = (): Result<void, BudgetSpent | TooManyFailures> => {
     const admitted = budget === undefined ? ok(undefined) : admitSpending(budget.budgets, budget.spending, cost, now);

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { offerOf, toldAbilities } from "../../adapters/client/offer.js";
+import { abilitiesJson, offerOf } from "../../adapters/client/offer.js";
 import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
@@ -224,7 +224,7 @@ describe("any valid settings", () => {
         const { policy } = parsed(file);
         const document = described(openApiDocument("https://panoramas.example", policy, ALL_ABILITIES));
         const offer = document["x-panorama"];
-        expect(offer).toEqual({ ...offerOf(policy), abilities: toldAbilities(ALL_ABILITIES) });
+        expect(offer).toEqual({ ...offerOf(policy), abilities: abilitiesJson(ALL_ABILITIES) });
         expect(document.info.description).toContain(pricesSentence(offer.prices));
         expect(document.components.schemas.CreationRequest.properties.resolution.description).toContain(
           ` pixels, ${offer.prices[resolution]} credits.`,

@@ -20,7 +20,7 @@ import { inChangingZones } from "../../adapters/contracts/support/in-changing-zo
 import { type EntryLine, listEntries } from "../../application/list-entries.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
-import type { PaidTask } from "../../domain/credits/ledger-audit.js";
+import type { AuditedTask } from "../../domain/credits/ledger-audit.js";
 import type { EntryPlace, LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { Standing } from "../../domain/credits/standing.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
@@ -85,7 +85,7 @@ export const describeLedgerStore = (
         const own = parts.filter((part) => part.accountId === accountId);
         expect([own[0], own.at(-1)]).toMatchObject([{ kind: "standing", standing: account.standing }, { kind: "end" }]);
         const paid = own.flatMap((part) => (part.kind === "tasks" ? part.tasks : []));
-        const shown = ({ id, state, reservation }: PaidTask) => ({ id, state, reservation });
+        const shown = ({ id, state, reservation }: AuditedTask) => ({ id, state, reservation });
         expect(sorted(paid.map(shown))).toEqual(sorted(account.tasks.map(shown)));
         const ofTasks = own.flatMap((part) => (part.kind === "tasks" ? part.entries : []));
         const others = own.flatMap((part) => (part.kind === "entries" ? part.entries : []));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Offer, offerOf, toldAbilities } from "../../adapters/client/offer.js";
+import { abilitiesJson, type Offer, offerOf } from "../../adapters/client/offer.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
@@ -37,7 +37,7 @@ type Creation = {
 type FakeTask = { readonly id: string; readonly credits_charged: number; readonly creation: Creation; reads: number };
 
 /** Those of the specification, from a service that can make everything. */
-export const USUAL_OFFER: Offer = { ...offerOf(PANORAMA_POLICY), abilities: toldAbilities(ALL_ABILITIES) };
+export const USUAL_OFFER: Offer = { ...offerOf(PANORAMA_POLICY), abilities: abilitiesJson(ALL_ABILITIES) };
 
 const CREATED_AT = "2026-01-01T12:00:00.000Z";
 const FINISHED_AT = "2026-01-01T12:00:30.000Z";

@@ -2,7 +2,7 @@ import { type CreateDocumentOptions, createDocument } from "zod-openapi";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { panoramaOutputSchema } from "../../../domain/tasks/panorama-task.js";
-import { offerOf, toldAbilities } from "../../client/offer.js";
+import { abilitiesJson, offerOf } from "../../client/offer.js";
 import { pricesSentence } from "../../wording/numbers.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
 import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
@@ -74,7 +74,7 @@ export const openApiDocument = (
   abilities: Abilities,
   { unusedHours, hasViewer = true }: { readonly unusedHours?: number | undefined; readonly hasViewer?: boolean } = {},
 ): ReturnType<typeof createDocument> => {
-  const told = toldAbilities(abilities);
+  const told = abilitiesJson(abilities);
   const examples = openApiExamples(origin, policy, told, hasViewer);
   const described = { policy, abilities, unusedHours, examples, answers: describedAnswers(policy) };
   return createDocument(

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { PublicTask } from "../../../domain/tasks/panorama-task.js";
-import type { ToldAbilities } from "../../client/offer.js";
+import type { ServiceAbilities } from "../../client/offer.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
 import type { creditsResponseSchema, entryPageSchema } from "../routes/credits-routes.js";
 import type { eventSchema } from "../routes/events-route.js";
@@ -12,7 +12,7 @@ import type { uploadResponseSchema } from "../routes/upload-images-route.js";
 export const openApiExamples = (
   origin: string,
   { prices }: Pick<PanoramaPolicy, "prices">,
-  abilities: ToldAbilities,
+  abilities: ServiceAbilities,
   hasViewer: boolean,
 ) => {
   const creation = {

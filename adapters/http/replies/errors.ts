@@ -43,11 +43,11 @@ export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 /** The disk of a store is full (application/ports/stores/store-errors.ts). */
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
-/** The database of a store is away (application/ports/stores/store-errors.ts). */
-export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreUnreachable };
+/** The database of a store cannot be reached (application/ports/stores/store-errors.ts). */
+export type Unreachable = Unfinished & { readonly kind: "store_unreachable"; readonly thrown: StoreUnreachable };
 
 /** An instance looks for its database at once, and for its connections within seconds. */
-export const AWAY_RETRY_AFTER_SECONDS = 5;
+export const UNREACHABLE_RETRY_AFTER_SECONDS = 5;
 
 /** After a store was busy: others have held its locks for seconds. */
 export const BUSY_RETRY_AFTER_SECONDS = 2;
@@ -68,7 +68,7 @@ export type ApiError =
   | StorageUnavailable
   | Busy
   | Full
-  | Away
+  | Unreachable
   | InternalError;
 
 type Answer = {
@@ -165,11 +165,11 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     cause: thrown,
   }),
   // Not 429: nobody knows whether the last statement was carried out.
-  store_away: ({ thrown, isCreation }) => ({
+  store_unreachable: ({ thrown, isCreation }) => ({
     status: 500,
     code: "internal_error",
-    message: `The service cannot reach its database. Retry in ${AWAY_RETRY_AFTER_SECONDS} s.${isCreation ? ` ${CHECK_FIRST}, or send it with the same Idempotency-Key.` : ""}`,
-    headers: { "retry-after": String(AWAY_RETRY_AFTER_SECONDS) },
+    message: `The service cannot reach its database. Retry in ${UNREACHABLE_RETRY_AFTER_SECONDS} s.${isCreation ? ` ${CHECK_FIRST}, or send it with the same Idempotency-Key.` : ""}`,
+    headers: { "retry-after": String(UNREACHABLE_RETRY_AFTER_SECONDS) },
     cause: thrown,
   }),
   internal_error: ({ requestId, thrown, isCreation }) => ({
@@ -183,7 +183,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 /** The answer to a request whose handler has thrown. */
 export const thrownReply = ({ requestId, method, url }: ThrownRequest, thrown: unknown): Reply => {
   const isCreation = method === "POST" && CREATION_PATH.test(url);
-  if (thrown instanceof StoreUnreachable) return errorReply({ kind: "store_away", thrown, isCreation });
+  if (thrown instanceof StoreUnreachable) return errorReply({ kind: "store_unreachable", thrown, isCreation });
   if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
   if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
   return errorReply({ kind: "internal_error", requestId, thrown, isCreation });

@@ -8,7 +8,7 @@ import { invalidRequest } from "../../../domain/invalid-request.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { toldAbilities } from "../../client/offer.js";
+import { abilitiesJson } from "../../client/offer.js";
 import { HeldWaits } from "../limits/held-requests.js";
 import type { Unauthenticated } from "../replies/errors.js";
 import { json, NO_CONTENT } from "../replies/reply.js";
@@ -96,6 +96,6 @@ export const abilitiesResponseSchema = z
 export const readAbilitiesRoute =
   (panoramas: Pick<UseCases["panoramas"], "readAbilities">): GuardedHandler =>
   () => {
-    const body: z.infer<typeof abilitiesResponseSchema> = toldAbilities(panoramas.readAbilities());
+    const body: z.infer<typeof abilitiesResponseSchema> = abilitiesJson(panoramas.readAbilities());
     return ok(json(200, body));
   };

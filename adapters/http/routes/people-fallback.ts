@@ -1,6 +1,6 @@
 import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
-import { AWAY_RETRY_AFTER_SECONDS, BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
+import { BUSY_RETRY_AFTER_SECONDS, UNREACHABLE_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
@@ -49,7 +49,7 @@ export const peopleFallback = (
 /** A database that is away is back soon, mostly. */
 const withRetry = (page: PageReply, thrown: unknown): PageReply =>
   thrown instanceof StoreUnreachable
-    ? { ...page, headers: { ...page.headers, "retry-after": String(AWAY_RETRY_AFTER_SECONDS) } }
+    ? { ...page, headers: { ...page.headers, "retry-after": String(UNREACHABLE_RETRY_AFTER_SECONDS) } }
     : page;
 
 const partsOf = ({ url }: Exchange): { readonly path: string; readonly search: string } => {

@@ -198,7 +198,7 @@ export class PostgresConnections implements Connections {
   /** Waits for the statements in flight and for the leases. */
   async close(): Promise<void> {
     this.closing = true;
-    for (const { fail } of [...this.waiting.splice(0), ...this.arriving.splice(0)]) fail(isClosed());
+    for (const { fail } of [...this.waiting.splice(0), ...this.arriving.splice(0)]) fail(closedError());
     const closed = [...this.all].map((connection) => connection.closed);
     for (const connection of [...this.idle]) this.retire(connection);
     await Promise.all(closed);
@@ -254,7 +254,7 @@ export class PostgresConnections implements Connections {
   /** Calls one of the two, at once or later. */
   private onceFree(send: (connection: Connection) => void, fail: (error: Error) => void, first = false): void {
     if (this.closing) {
-      fail(isClosed());
+      fail(closedError());
       return;
     }
     const connection = this.waitingCount === 0 ? this.free() : undefined;
@@ -389,4 +389,4 @@ export class PostgresConnections implements Connections {
 const noFurther = (cause: Error): StoreBusy =>
   new StoreBusy(`no further connection to PostgreSQL could be opened: ${cause.message}`, { cause });
 
-const isClosed = (): Error => new Error("The connections to PostgreSQL are closed.");
+const closedError = (): Error => new Error("The connections to PostgreSQL are closed.");

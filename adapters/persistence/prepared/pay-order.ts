@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { purchaseEntry, returnEntry } from "../../../domain/credits/ledger.js";
+import { paymentReturnEntry, purchaseEntry } from "../../../domain/credits/ledger.js";
 import {
   type Order,
   type OrderId,
@@ -127,7 +127,7 @@ const settleOrder = async (sql: Sql, order: Order, now: Date): Promise<{ order: 
   }
   if (change !== 0) {
     const { current } = await lockAccount(sql, order.accountId);
-    await bookEntry(sql, current, returnEntry(order, change, now));
+    await bookEntry(sql, current, paymentReturnEntry(order, change, now));
   }
   return { order: withReturned(order, returned), change };
 };

@@ -1,5 +1,5 @@
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
-import { type BoughtCredits, type PaidTask, paidTask } from "../../../domain/credits/ledger-audit.js";
+import { type AuditedTask, auditedTask, type BoughtCredits } from "../../../domain/credits/ledger-audit.js";
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { TASK_STATES } from "../../../domain/tasks/task.js";
@@ -64,7 +64,7 @@ const walkTasks = async (sql: Sql, dialect: Database["dialect"], range: Range, v
       visit({
         kind: "tasks",
         accountId,
-        tasks: readable(tasksOfAccount, accountId, toPaidTask, visit),
+        tasks: readable(tasksOfAccount, accountId, toAuditedTask, visit),
         entries: readable(entriesOf.get(accountId) ?? [], accountId, toLedgerEntry, visit),
       });
     }
@@ -131,8 +131,8 @@ const toBoughtCredits = (row: Row): BoughtCredits => ({
   takenBack: amount(row, "taken_back"),
 });
 
-const toPaidTask = (row: Row): PaidTask =>
-  paidTask(
+const toAuditedTask = (row: Row): AuditedTask =>
+  auditedTask(
     branded<TaskId>(row, "id"),
     branded<AccountId>(row, "account_id"),
     oneOf(row, "state", TASK_STATES),

@@ -22,7 +22,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
     const { accountId } = endpoint;
     return inUnitOfWork(this.database, async (manager, sql) => {
       await lockAccount(sql, accountId);
-      const listed = { accountId, url: { $ne: null }, ...isListed() };
+      const listed = { accountId, url: { $ne: null }, ...listedFilter() };
       const endpoints = await manager.find(WebhookEndpointTable, listed);
       const decided = decide(endpoints.map((one) => text(one, "url")));
       if (decided.isOk()) manager.create(WebhookEndpointTable, newEndpoint(endpoint));
@@ -35,7 +35,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {
-    const listed = { accountId, ...isListed() };
+    const listed = { accountId, ...listedFilter() };
     const endpoints = await this.entities.find(WebhookEndpointTable, listed, { orderBy: { id: "asc" } });
     return endpoints.map(toEndpoint);
   }
@@ -48,7 +48,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
   ): Promise<Result<Endpoint, NotFound>> {
     return inUnitOfWork(this.database, async (manager) => {
       const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
-      const endpoint = await manager.findOne(WebhookEndpointTable, { id, accountId, ...isListed() }, lock);
+      const endpoint = await manager.findOne(WebhookEndpointTable, { id, accountId, ...listedFilter() }, lock);
       if (endpoint === null) return err(unknown(id));
       Object.assign(endpoint, { previousSecret: endpoint.secret, previousUntil, secret });
       return ok(toEndpoint(endpoint));
@@ -57,14 +57,14 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
 
   async enable(id: EndpointId, accountId: AccountId): Promise<Result<void, NotFound>> {
     const on = { offAt: null, offReason: null, failingSince: null };
-    const listed = { id, accountId, ...isListed() };
+    const listed = { id, accountId, ...listedFilter() };
     const enabled = await this.entities.nativeUpdate(WebhookEndpointTable, listed, on);
     return enabled === 1 ? ok(undefined) : err(unknown(id));
   }
 
   delete(id: EndpointId, accountId: AccountId, now: Date): Promise<Result<void, NotFound>> {
     return inUnitOfWork(this.database, async (manager) => {
-      const listed = { id, accountId, url: { $ne: null }, ...isListed() };
+      const listed = { id, accountId, url: { $ne: null }, ...listedFilter() };
       const off = { offAt: now, offReason: "deleted" };
       if ((await manager.nativeUpdate(WebhookEndpointTable, listed, off)) === 0) return err(unknown(id));
       await giveUpDeliveries(manager, id, now);
@@ -74,7 +74,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
 }
 
 /** The row of a deleted endpoint is kept for its deliveries. */
-const isListed = () => ({ [raw(LISTED_ENDPOINT)]: [] });
+const listedFilter = () => ({ [raw(LISTED_ENDPOINT)]: [] });
 
 const toEndpoint = (endpoint: InferEntity<typeof WebhookEndpointTable>): Endpoint =>
   toEndpointOf(rowOf(WebhookEndpointTable, endpoint));

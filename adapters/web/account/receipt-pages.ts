@@ -65,7 +65,7 @@ ${isNew && order.state === "pending" && html`<p class="notice" role="status">Tha
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `,
   )}</dl>
-${order.state === "pending" && order.checkout === undefined && howToPay(parts, order, visitor)}
+${order.state === "pending" && order.checkout === undefined && paymentInstructions(parts, order, visitor)}
 ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`;
   return layout.reply(200, {
     title,
@@ -78,7 +78,7 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
 };
 
 /** Payment instructions of an order. It can be canceled, because no online payment of it can be in progress. */
-const howToPay = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
+const paymentInstructions = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
 <section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
 <p class="legal">${paymentText ?? "You pay the operator of this service directly."}</p>
 <p>Name the number of the order with your payment. The credits are on your account when the operator has confirmed it.${

@@ -213,7 +213,7 @@ ${newPasswordField("New password")}
 <p><a class="button quiet" href="/account/data.jsonl" download>Download my data</a></p></section>
 <section class="panel" aria-labelledby="end"><h2 id="end">Delete the account</h2>
 <p>Your panoramas with their pictures, prompts and public pages, your uploads, API keys and webhooks are deleted, and you are logged out. Links to them stop working. <strong>This can’t be undone.</strong></p>
-${whatBecomesOfCredits(totals)}
+${creditConsequences(totals)}
 <details class="revoke"${isDeleting && html` open`}><summary>Delete my account</summary><form method="post" action="/account/delete" class="fields">${hiddenToken(formToken)}
 <div hidden>${ownEmailField(email)}</div>
 ${ownPasswordField}
@@ -223,7 +223,7 @@ ${ownPasswordField}
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-const whatBecomesOfCredits = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
+const creditConsequences = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
 ${remaining > 0 && html`<li>Your ${creditsCount(remaining)} are lost.</li>`}
 ${debt !== undefined && html`<li>The ${creditsCount(debt)} that you owe stay on record.</li>`}
 ${reserved > 0 && html`<li>While panoramas are being made, the account can’t be deleted. <a href="/works">Cancel them</a>, or wait.</li>`}

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
-import type { BoughtCredits, PaidTask } from "../../../domain/credits/ledger-audit.js";
+import type { AuditedTask, BoughtCredits } from "../../../domain/credits/ledger-audit.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type {
   Order,
@@ -28,7 +28,7 @@ export type AccountLedger = {
 export type LedgerPart = { readonly accountId: AccountId } & (
   | { readonly kind: "standing"; readonly standing: Standing }
   /** Some tasks of the account, including deleted ones, with all entries of these tasks. */
-  | { readonly kind: "tasks"; readonly tasks: readonly PaidTask[]; readonly entries: readonly LedgerEntry[] }
+  | { readonly kind: "tasks"; readonly tasks: readonly AuditedTask[]; readonly entries: readonly LedgerEntry[] }
   /** Some entries of the account that belong to no task. */
   | { readonly kind: "entries"; readonly entries: readonly LedgerEntry[] }
   /** Some paid orders of the account. Each order appears once at most. */

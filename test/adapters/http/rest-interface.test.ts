@@ -90,7 +90,7 @@ const THROWN = [
   {
     thrown: new StoreUnreachable("connection refused"),
     status: 500,
-    error: "store_away",
+    error: "store_unreachable",
     retryAfter: "5",
     says: /^The service cannot reach its database\. Retry in 5 s\./,
   },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { toldAbilities } from "../../../adapters/client/offer.js";
+import { abilitiesJson } from "../../../adapters/client/offer.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { DocsExamples, signedWebhooks } from "../../support/docs-examples.js";
 import { freePort } from "../../support/free-port.js";
@@ -85,7 +85,7 @@ describe("the examples of /docs", () => {
     expect(outputOf("client.run(")).toEqual([[["succeeded", expect.stringMatching(/\.jpg$/)]]]);
     const totals = [[expect.objectContaining({ reserved_credits: expect.any(Number) })]];
     expect(outputOf('/credits"')).toEqual([totals]); // of the guide and of the reference: the same code
-    expect(outputOf('/abilities"')).toEqual([[[toldAbilities(ALL_ABILITIES)]]]);
+    expect(outputOf('/abilities"')).toEqual([[[abilitiesJson(ALL_ABILITIES)]]]);
     expect(outputOf('/images"')).toEqual([[[expect.objectContaining({ image_urls: [expect.any(String)] })]]]);
     expect(outputOf('/events"')).toEqual([[[expect.stringContaining("event: panorama.")]]]);
     expect(outputOf('method: "DELETE"')).toEqual([[[204]]]);

@@ -18,10 +18,10 @@ import { credits } from "../../../domain/credits/credits.js";
 import { adjust, book, type Funds } from "../../../domain/credits/funds.js";
 import {
   type LedgerEntry,
+  paymentReturnEntry,
   purchaseEntry,
   refundEntry,
   reservationEntry,
-  returnEntry,
   sumOf,
 } from "../../../domain/credits/ledger.js";
 import { audit, startAudit } from "../../../domain/credits/ledger-audit.js";
@@ -181,7 +181,7 @@ describe("the audit", () => {
       running.addOrders([{ ...order, takenBack: credits(takenBack) }]);
       return running.finish();
     };
-    const taken = returnEntry(order, -4, noon);
+    const taken = paymentReturnEntry(order, -4, noon);
     expect(findingsOf(0, [purchase])).toEqual([]);
     expect(findingsOf(4, [purchase, taken])).toEqual([]);
     expect(findingsOf(4, [purchase]).at(-1)).toBe(
@@ -253,7 +253,7 @@ describe("adjust", () => {
     );
     const indebted = { credits: credits(0), debt: credits(most) };
     expect(give(indebted, 1)._unsafeUnwrap().funds).toEqual({ ...indebted, debt: most - 1 });
-    expect(() => book(indebted, returnEntry(aPaidOrder(), -1, noon))).toThrow(RangeError);
+    expect(() => book(indebted, paymentReturnEntry(aPaidOrder(), -1, noon))).toThrow(RangeError);
   });
 
   it("passes the audit with the adjustment entry, and fails it without", () => {

@@ -4,7 +4,7 @@ import { accountId, aPaidOrder, noon, secondsAfter } from "../../../adapters/con
 import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { book } from "../../../domain/credits/funds.js";
-import { type LedgerEntry, returnEntry, sumOf } from "../../../domain/credits/ledger.js";
+import { type LedgerEntry, paymentReturnEntry, sumOf } from "../../../domain/credits/ledger.js";
 import {
   mergeReturns,
   type PaymentReturn,
@@ -72,7 +72,7 @@ const run = (steps: readonly (PaymentReturn | "pay" | "spend")[]) => {
     }
     if (!isPaid) continue;
     const { takenBack } = returnedOf(order, [...known.values()]);
-    if (takenBack !== taken) add(returnEntry(aPaidOrder(), taken - takenBack, noon));
+    if (takenBack !== taken) add(paymentReturnEntry(aPaidOrder(), taken - takenBack, noon));
     taken = takenBack;
     expect(funds.credits >= 0 && (funds.credits === 0 || funds.debt === 0)).toBe(true);
     expect(sumOf(entries)).toBe(funds.credits);
