@@ -6,7 +6,6 @@ import { errorReply, thrownReply } from "./replies/errors.js";
 import type { Reply } from "./replies/reply.js";
 import { writeReply } from "./replies/write-reply.js";
 import { Exchange } from "./requests/exchange.js";
-import { traceIdOf } from "./requests/request-headers.js";
 import type { RawExchange, RequestSource, Written } from "./server.js";
 
 /** Answers with a value if nothing has to be waited for. */
@@ -16,6 +15,9 @@ export type Handler = (exchange: Exchange) => Awaitable<Reply>;
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 const isWrite = (method: string): boolean => method === "POST" || method === "DELETE";
+
+/** A read with a valid key: its account tells who sent it. */
+const isKnownRead = ({ method, accountId }: Exchange): boolean => accountId !== undefined && !isWrite(method);
 
 /**
  * With `logs: false` the handler writes no log line itself, so its requests need no context for the request id. With
@@ -103,8 +105,7 @@ export class Routes<Source extends RequestSource = RequestSource> {
 
   private handle(route: Route, raw: RawExchange): void {
     const exchange = new Exchange(raw);
-    const network = this.overload.networkOf(exchange); // not known any more after the answer
-    const call: Call = { startedAt: performance.now(), route, exchange, network, raw };
+    const call: Call = { startedAt: performance.now(), route, exchange, network: undefined, raw };
     this.inFlight.add(call.exchange);
     if (!this.isProxied && raw.headers["x-forwarded-for"] !== undefined) this.isProxied = true;
     if (this.stopping) call.exchange.stop();
@@ -119,6 +120,8 @@ export class Routes<Source extends RequestSource = RequestSource> {
     } catch (thrown) {
       reply = this.fallback.failed(call.exchange, thrown);
     }
+    // Reading the address takes long, and nobody can read it after the answer.
+    if (!isKnownRead(call.exchange)) call.network = this.overload.networkOf(call.exchange);
     return reply instanceof Promise
       ? reply
           .catch((thrown: unknown) => this.fallback.failed(call.exchange, thrown))
@@ -153,17 +156,16 @@ export class Routes<Source extends RequestSource = RequestSource> {
     const { requestId, accountId, keyId } = exchange;
     const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
     const seconds = (performance.now() - startedAt) / 1000;
-    const traceId = traceIdOf(exchange.traceparent);
     this.observer.finished({
       requestId,
-      traceId,
+      traceId: exchange.traceId,
       method,
       route: route.path,
       status,
       seconds,
       accountId,
       keyId,
-      network,
+      network: isKnownRead(exchange) ? undefined : network,
       error,
       aborted,
     });
@@ -177,7 +179,7 @@ type Call = {
   readonly startedAt: number;
   readonly route: Route;
   readonly exchange: Exchange;
-  readonly network: string;
+  network: string | undefined;
   readonly raw: RawExchange;
 };
 

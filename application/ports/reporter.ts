@@ -100,7 +100,7 @@ export type OperationalEvent =
 /** The outcome of one request. It contains no path, body or secret of a key. */
 export type FinishedRequest = {
   readonly requestId: string;
-  /** The id of the request's trace, 32 hexadecimal digits. */
+  /** The id of the request's trace, 32 hexadecimal digits. Absent if neither the client nor anybody else knows it. */
   readonly traceId?: string | undefined;
   readonly method: string;
   /** The pattern of the route, never the path itself; `unknown` if no route matches. */
@@ -110,8 +110,11 @@ export type FinishedRequest = {
   /** Account and key of an authenticated request. */
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
-  /** Network of the client: IPv4 address, or /64 of an IPv6 address. Empty if the client disconnected too early. */
-  readonly network: string;
+  /**
+   * Network of the client: IPv4 address, or /64 of an IPv6 address. Empty if the client disconnected too early. Absent
+   * for reads with a valid key.
+   */
+  readonly network?: string | undefined;
   /** The kind of error in an answer of the REST interface, such as `rate_limited`; `undefined` if there is none. */
   readonly error?: string | undefined;
   /** The client disconnected before it had the whole answer. */

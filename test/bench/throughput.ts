@@ -93,6 +93,9 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
     fill(database, ACCOUNTS, { running: true }),
   );
   await service.start();
+  // Its neighbours poll no provider, so reads are measured where every task has ended.
+  const { service: ended } = await rig.install("sqlite", {}, fill);
+  await ended.start();
   const repliesFile = join(folder, "replies.json");
   await recordReplies(service.url, repliesFile);
   const start = async (script: string, ...args: readonly string[]) => {
@@ -100,20 +103,21 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
     rig.defer(() => server.stop());
     return server;
   };
-  const file = join(service.dataDir, "panorama.sqlite");
-  const byHand = await start("by-hand.ts", file, service.url);
-  const asPeople = await start("as-people-write-it.ts", file, service.url);
+  const file = join(ended.dataDir, "panorama.sqlite");
+  const byHand = await start("by-hand.ts", file, ended.url);
+  const asPeople = await start("as-people-write-it.ts", file, ended.url);
   const hyperExpress = await start("bare-hyper-express.ts", repliesFile);
 
   const against = async (
     work: string,
+    measuredService: Installation,
     requests: Requests,
     servers: Readonly<Record<string, Server>>,
   ): Promise<Row[]> => {
     const measured = newMeasured();
     const theirs = Object.entries(servers).map(([name, server]) => ({ name, server, measured: newMeasured() }));
     const figures = await inTurn(length, {
-      service: throughput(generator, serverOf(service), requests, measured),
+      service: throughput(generator, serverOf(measuredService), requests, measured),
       ...Object.fromEntries(
         theirs.map(({ name, server, measured }) => [name, throughput(generator, server, requests, measured)]),
       ),
@@ -129,19 +133,19 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
       cpu: { ours: measured.cpu, theirs: cpu },
     }));
   };
-  const read = await against("GET /panoramas/{id}, SQLite", "reads", {
+  const read = await against("GET /panoramas/{id}, SQLite", ended, "reads", {
     "the same work by hand": byHand,
     "what people would write": asPeople,
     "bare hyper-express, the ceiling": hyperExpress,
   });
-  const mixed = await against("mix, SQLite", "mix", { "bare hyper-express, the ceiling": hyperExpress });
-  const bare = join((await rig.install("sqlite", {}, fill)).service.dataDir, "panorama.sqlite");
+  const mixed = await against("mix, SQLite", service, "mix", { "bare hyper-express, the ceiling": hyperExpress });
+  await ended.end("SIGTERM");
   const measured = newMeasured();
   const { ours, theirs } = await inTurn(length, {
     ours: throughput(generator, serverOf(service), "creations", measured),
     theirs: async (seconds) => {
       const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
-      const { stdout } = await run(process.execPath, ["--import", "tsx", script, bare, String(seconds)]);
+      const { stdout } = await run(process.execPath, ["--import", "tsx", script, file, String(seconds)]);
       return Number(stdout);
     },
   });

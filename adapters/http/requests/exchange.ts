@@ -6,7 +6,7 @@ import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import type { RawExchange } from "../server.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { endedEarly, readBody } from "./read-body.js";
-import { requestIdOf, traceparentOf } from "./request-headers.js";
+import { requestIdOf, traceIdOf, traceparentOf } from "./request-headers.js";
 import type { Sender } from "./senders.js";
 
 /**
@@ -43,6 +43,12 @@ export class Exchange {
 
   set traceparent(traceparent: string) {
     this.knownTraceparent = traceparent;
+  }
+
+  /** The id of the trace. Absent if it is a new one that nobody has been told, as of most reads. */
+  get traceId(): string | undefined {
+    if (this.raw.headers.traceparent === undefined && this.knownTraceparent === undefined) return undefined;
+    return traceIdOf(this.traceparent);
   }
 
   /** Path and query as sent. */

@@ -28,9 +28,8 @@ export class Senders {
   }
 
   /** Remembers the account of a key that was just authenticated. */
-  learn(secret: string, account: AccountId): void {
-    const digest = digestOf(secret);
-    if (this.accounts.get(digest) === undefined) this.accounts.set(digest, account);
+  learn(secretSha256: string, account: AccountId): void {
+    if (this.accounts.get(secretSha256) === undefined) this.accounts.set(secretSha256, account);
   }
 
   isKnown(secret: string): boolean {
@@ -60,4 +59,4 @@ export class Senders {
   }
 }
 
-const digestOf = (secret: string): string => hash("sha256", secret, "base64");
+const digestOf = (secret: string): string => hash("sha256", secret, "hex");

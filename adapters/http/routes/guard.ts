@@ -61,11 +61,11 @@ export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
           ? withLimited(errorReply(error), policies, kind, error)
           : errorReply(secret ? unusable(error) : missing);
       }
-      const { accountId, admission, key } = admitted.value;
+      const { accountId, admission, key, secretSha256 } = admitted.value;
       exchange.sender = accountId;
       exchange.accountId = accountId;
       exchange.keyId = key.id;
-      if (secret !== undefined) senders.learn(secret, accountId);
+      senders.learn(secretSha256, accountId);
       accounts.noteKeyUse(key.id);
       return whenReady(handler(exchange, admitted.value), (result) =>
         withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),

@@ -163,6 +163,7 @@ export class PostgresApiRequests implements ApiRequests {
         budgets: isWrite ? budgetsOf(row) : undefined,
         account,
       },
+      secretSha256,
       admission: ofKey.value,
       task: typeof row.id === "string" ? toTask(row) : undefined,
     });

@@ -51,10 +51,14 @@ export class SqliteApiRequests implements ApiRequests {
       task === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
         : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
-    return whenReady(row, (found) => this.admitKey(found, kind));
+    return whenReady(row, (found) => this.admitKey(found, secretSha256, kind));
   }
 
-  private admitKey(row: Row | undefined, kind: RequestKind): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
+  private admitKey(
+    row: Row | undefined,
+    secretSha256: string,
+    kind: RequestKind,
+  ): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     if (row === undefined) return err({ kind: "invalid_api_key" });
     if (typeof row.suspension_reason === "string") {
       return err({ kind: "account_suspended", reason: row.suspension_reason });
@@ -71,6 +75,7 @@ export class SqliteApiRequests implements ApiRequests {
         : ok({
             accountId,
             key,
+            secretSha256,
             admission: counted.value,
             task: typeof row.id === "string" ? toTask(row) : undefined,
           }),

@@ -55,11 +55,12 @@ describe("every answer of the HTTP server", () => {
       seconds: expect.any(Number),
       accountId: customer.accountId,
       keyId: expect.stringMatching(/^key_/),
-      network: "127.0.0.1",
       aborted: false,
     });
+    await service.request(`/panoramas/${id}/cancel`, customer, { method: "POST" });
+    expect(service.finished.at(-1)).toMatchObject({ method: "POST", network: "127.0.0.1" });
     await service.request("/credits", { ...customer, key: "sk-wrong" });
-    expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key" });
+    expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key", network: "127.0.0.1" });
   });
 
   it("reaches the observer with its error kind, also with rate-limit headers", async () => {

@@ -62,6 +62,7 @@ export const describeApiRequests = (
       expect(admitted).toEqual({
         accountId: owner,
         key: { id: key.id, budgets: undefined, account },
+        secretSha256: key.secretSha256,
         admission: { limit: 10, remaining: 9, resetSeconds: 60 },
         task: undefined,
       });

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { accountId } from "../../../../adapters/contracts/support/builders.js";
@@ -105,7 +106,7 @@ describe("Overload", () => {
 
   it("counts an authenticated key by account, and other requests by network", () => {
     const senders = new Senders(parseTrustedProxies("10.0.0.1") ?? []);
-    senders.learn("sk-known", accountId(1));
+    senders.learn(hash("sha256", "sk-known"), accountId(1));
     const sent = (headers: Record<string, string>) => senders.of(from("10.0.0.1", headers));
     expect(sent({ authorization: "Bearer sk-known" })).toBe(accountId(1));
     expect(sent({ "x-api-key": "sk-known" })).toBe(accountId(1));
