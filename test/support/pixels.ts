@@ -21,3 +21,12 @@ export const quarterOf = ([red, green, blue]: readonly [number, number, number])
     // JPEG and WebGL round the colours.
     return [red - (value >> 16), green - ((value >> 8) & 255), blue - (value & 255)].every((off) => Math.abs(off) < 12);
   });
+
+/** The quarters of the test image in the middle of the left and the right half of this picture. */
+export const halvesOf = async (picture: Uint8Array): Promise<number[]> => {
+  const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return [0.25, 0.75].map((part) => {
+    const at = (Math.floor(info.height / 2) * info.width + Math.floor(part * info.width)) * 3;
+    return quarterOf([data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0]);
+  });
+};

@@ -116,13 +116,20 @@ describe("the pages", () => {
         expect(headers.get("x-content-type-options")).toBe("nosniff");
         expect(headers.get("referrer-policy")).toBe("same-origin");
         // The one script inside a page chooses its colours before it is shown (client/theme.ts).
-        const [inline, script = ""] = /<script>(.*?)<\/script>/s.exec(text) ?? [""];
-        const digest = script && ` 'sha256-${createHash("sha256").update(script).digest("base64")}'`;
+        const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1];
+        const digest = (of = "") => of && ` 'sha256-${createHash("sha256").update(of).digest("base64")}'`;
+        const [script, style] = [inside("script"), inside("style")];
         const policy = headers.get("content-security-policy") ?? "";
-        expect(policy).toContain(`default-src 'none'; script-src 'self'${digest}; style-src 'self'`);
+        const sources = `script-src 'self'${digest(script)}; style-src 'self'${digest(style)};`;
+        expect(policy).toContain(`default-src 'none'; ${sources}`);
+        expect([style?.includes(".hero"), text.includes('rel="stylesheet"')]).toEqual(
+          path === "/" && who === 0 ? [true, false] : [undefined, true], // visitors need no second request
+        );
         expect(policy).toContain("frame-ancestors 'none'");
         expect(policy).not.toContain("unsafe");
-        expect(text.replace(inline, "")).not.toMatch(/<script(?![^>]* src="\/static\/)| on\w+="|style="/);
+        expect(text.replace(`<script>${script}</script>`, "")).not.toMatch(
+          /<script(?![^>]* src="\/static\/)| on\w+="|style="/,
+        );
         // With a secret in it, a page is not compressed: its length would tell of the secret.
         const isSecret = text.includes("form_token");
         expect([headers.get("content-encoding"), headers.get("vary")]).toEqual(

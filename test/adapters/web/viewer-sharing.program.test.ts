@@ -2,10 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Download } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StartView } from "../../../domain/images/picture.js";
-import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import { quarterOf } from "../../support/pixels.js";
+import { halvesOf } from "../../support/pixels.js";
 import { changeTask } from "../../support/put-task.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
@@ -20,277 +18,146 @@ describe("sharing a panorama", () => {
     ann = await service.person("ann", 1000);
     service.provider.play({ poll: "succeeded", download: "image" });
   });
-
-  const htmlOf = async (path: string): Promise<string> => (await fetch(service.url + path)).text();
-  const contentOf = (html: string, name: string): string | undefined =>
-    new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(html)?.[1];
-  /** The quarters of the test image in the middle of the left and the right half. */
-  const halvesOf = async (bytes: Uint8Array): Promise<number[]> => {
-    const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    return [0.25, 0.75].map((part) => {
-      const at = (Math.floor(info.height / 2) * info.width + Math.floor(part * info.width)) * 3;
-      return quarterOf([data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0]);
-    });
-  };
-
-  /** As if its best part had been found there. */
-  const measure = (task: SucceededTask, view: StartView): Promise<void> => {
-    const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view };
-    return changeTask(service.database, { ...task, figures });
-  };
-
-  describe("through other sites", () => {
-    it("serves a view straight ahead for link previews, of public panoramas only", async () => {
-      const { slug } = await service.kept(ann, { prompt: "a public place" });
-      const html = await htmlOf(`/p/${slug}`);
-      expect([contentOf(html, "og:title"), contentOf(html, "og:url"), contentOf(html, "twitter:card")]).toEqual([
-        "a public place",
-        `${service.url}/p/${slug}`,
-        "summary_large_image",
-      ]);
-      expect(contentOf(html, "og:image")).toBe(`${service.url}/p/${slug}/social.jpg`);
-      const [first, second] = await Promise.all([1, 2].map(() => fetch(`${service.url}/p/${slug}/social.jpg`)));
-      const picture = new Uint8Array(await first!.arrayBuffer());
-      expect(await sharp(picture).metadata()).toMatchObject({ format: "jpeg", width: 1200, height: 630 });
-      expect(await halvesOf(picture)).toEqual([1, 2]);
-      expect(second!.headers.get("cache-control")).toBe("public, max-age=86400");
-      const etag = first!.headers.get("etag") ?? "";
-      const again = await fetch(`${service.url}/p/${slug}/social.jpg`, { headers: { "if-none-match": etag } });
-      expect(again.status).toBe(304);
-
-      const hidden = await service.kept(ann, { visibility: "private" });
-      expect((await fetch(`${service.url}/p/${hidden.slug}/social.jpg`)).status).toBe(404);
-      const gone = await service.kept(ann);
-      const { imageName } = gone.image;
-      const image = (await service.storage.read(imageName))._unsafeUnwrap();
-      await service.storage.delete(imageName);
-      expect((await fetch(`${service.url}/p/${gone.slug}/social.jpg`)).status).toBe(503);
-      await service.storage.put(imageName, image, "image/jpeg"); // later tests show its tile
-    });
-
-    it("shows the best view in link previews, tiles and oEmbed", async () => {
-      const task = await service.kept(ann, { prompt: "a place with a best view" });
-      await measure(task, { yaw: -135, pitch: 5 });
-      const html = await htmlOf(`/p/${task.slug}`);
-      expect(html).toContain('data-start="-135,5"');
-      const preview = contentOf(html, "og:image") ?? "";
-      expect(preview).toBe(`${service.url}/p/${task.slug}/social.jpg?v=-135,5`);
-      const oembed = await fetch(
-        `${service.url}/oembed?${new URLSearchParams({ url: `${service.url}/p/${task.slug}` })}`,
-      );
-      expect(await oembed.json()).toMatchObject({ thumbnail_url: preview });
-      const [, tile = ""] = new RegExp(`src="(/p/${task.slug}/tile-480[^"]*)"`).exec(await htmlOf("/gallery")) ?? [];
-      const first = await fetch(service.url + tile);
-      for (const answer of [await fetch(preview), first])
-        expect(await halvesOf(new Uint8Array(await answer.arrayBuffer()))).toEqual([0, 0]);
-
-      await measure(task, { yaw: 180, pitch: 0 });
-      const again = await fetch(service.url + tile, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
-      expect(await halvesOf(new Uint8Array(await again.arrayBuffer()))).toEqual([3, 0]);
-    });
-
-    it("answers oEmbed for the addresses of public panoramas", async () => {
-      const { slug } = await service.kept(ann, { prompt: 'a "quoted" place' });
-      const [, link = ""] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
-        await htmlOf(`/p/${slug}`),
-      )!;
-      const answer = await fetch(link.replaceAll("&amp;", "&"));
-      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-      expect(await answer.json()).toMatchObject({
-        version: "1.0",
-        type: "rich",
-        title: 'a "quoted" place',
-        provider_url: `${service.url}/`,
-        thumbnail_url: `${service.url}/p/${slug}/social.jpg`,
-        html: `<iframe src="${service.url}/p/${slug}?embed=1" width="960" height="540" title="a &quot;quoted&quot; place" style="border:0;max-width:100%" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`,
-        width: 960,
-        height: 540,
-      });
-      const ask = (query: Readonly<Record<string, string>>) =>
-        fetch(`${service.url}/oembed?${new URLSearchParams({ url: `${service.url}/p/${slug}`, ...query })}`);
-      expect((await ask({ url: `${service.url}/p/${slug}//?embed=1#v=1,2,90` })).status).toBe(200);
-      expect((await ask({ format: "xml" })).status).toBe(501);
-      for (const url of ["", "no url", `https://other.example/p/${slug}`, `${service.url}/works/${slug}`])
-        expect([url, (await ask({ url })).status]).toEqual([url, 404]);
-    });
-
-    it.each([
-      [{}, [960, 540], [1200, 630]],
-      [{ maxwidth: "5000", maxheight: "5000" }, [960, 540], [1200, 630]],
-      [{ maxwidth: "640" }, [640, 360], [600, 315]],
-      [{ maxwidth: "300" }, [300, 169], [200, 105]],
-      [{ maxheight: "300" }, [533, 300], [400, 210]],
-      [{ maxwidth: "500", maxheight: "90" }, [160, 90], [80, 42]],
-      [{ maxwidth: "70" }, [70, 39], undefined],
-      [{ maxwidth: "1", maxheight: "1" }, [1, 1], undefined],
-      [{ maxwidth: "0", maxheight: "many" }, [960, 540], [1200, 630]],
-    ])("returns proportional oEmbed sizes within %j", async (limits, frame, thumbnail) => {
-      const { slug } = await service.kept(ann);
-      const query = new URLSearchParams({ url: `${service.url}/p/${slug}`, ...limits });
-      const told = (await (await fetch(`${service.url}/oembed?${query}`)).json()) as Record<string, string | number>;
-      expect([told.width, told.height]).toEqual(frame);
-      expect(told.html).toContain(` width="${frame[0]}" height="${frame[1]}" `);
-      const { thumbnail_url: url, thumbnail_width: width, thumbnail_height: height } = told;
-      if (thumbnail === undefined) return expect([url, width, height]).toEqual([undefined, undefined, undefined]);
-      expect([width, height]).toEqual(thumbnail);
-      const picture = await fetch(String(url));
-      const [widthPixels, heightPixels] = thumbnail;
-      expect(await sharp(await picture.arrayBuffer()).metadata()).toMatchObject({
-        ...{ format: "jpeg", width: widthPixels, height: heightPixels },
-      });
-    });
+  beforeEach(async () => {
+    tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
-  describe("through the page", () => {
-    beforeEach(async () => {
-      tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
-    });
+  it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
+    const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
+    const { slug, image } = await service.kept(ann, { prompt });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
+    expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
+    const save = async (name: string, meanwhile = async () => {}): Promise<Download> => {
+      await tab.page.getByRole("button", { name: "Download" }).press("Enter");
+      const item = tab.page.locator("#downloads").getByText(name);
+      const [download] = await Promise.all([tab.page.waitForEvent("download"), item.press("Enter").then(meanwhile)]);
+      await tab.page.locator("#downloads").waitFor({ state: "hidden" });
+      return download;
+    };
+    const bytesOf = async (download: Download) => readFile(await download.path());
 
-    it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
-      const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
-      const { slug, image } = await service.kept(ann, { prompt });
-      await tab.page.goto(`/p/${slug}`);
-      await ready(tab.page, "sphere");
-      expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
-      expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
-      const save = async (name: string, meanwhile = async () => {}): Promise<Download> => {
-        await tab.page.getByRole("button", { name: "Download" }).press("Enter");
-        const item = tab.page.locator("#downloads").getByText(name);
-        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.press("Enter").then(meanwhile)]);
-        await tab.page.locator("#downloads").waitFor({ state: "hidden" });
-        return download;
-      };
-      const bytesOf = async (download: Download) => readFile(await download.path());
+    // The words of the title, and the beginning of the slug.
+    const name = `img-src-x-onerror-alert-1-script-script-alert-2-${slug.slice(0, 6)}`;
+    const picture = await save("Panorama");
+    // Bytes of the page: for another origin, browsers ignore the attribute `download`.
+    expect([picture.suggestedFilename(), picture.url()]).toEqual([`${name}.jpg`, expect.stringMatching(/^blob:/)]);
+    expect(
+      (await bytesOf(picture)).equals(Buffer.from((await service.storage.read(image.imageName))._unsafeUnwrap())),
+    ).toBe(true);
 
-      // The words of the title, and the beginning of the slug.
-      const name = `img-src-x-onerror-alert-1-script-script-alert-2-${slug.slice(0, 6)}`;
-      const picture = await save("Panorama");
-      // Bytes of the page: for another origin, browsers ignore the attribute `download`.
-      expect([picture.suggestedFilename(), picture.url()]).toEqual([`${name}.jpg`, expect.stringMatching(/^blob:/)]);
-      expect(
-        (await bytesOf(picture)).equals(Buffer.from((await service.storage.read(image.imageName))._unsafeUnwrap())),
-      ).toBe(true);
+    const view = await save("This view");
+    expect(view.suggestedFilename()).toBe(`${name}-view.png`);
+    expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
 
-      const view = await save("This view");
-      expect(view.suggestedFilename()).toBe(`${name}-view.png`);
-      expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
+    const cube = await save("Six cube faces");
+    expect(cube.suggestedFilename()).toBe(`${name}-cube.zip`);
+    const faces = storedFilesOf(await bytesOf(cube));
+    expect([...faces.keys()]).toEqual(
+      ["front", "right", "back", "left", "up", "down"].map((face) => `${name}-${face}.jpg`),
+    );
+    const seen = await Promise.all([...faces.values()].slice(0, 4).map(halvesOf));
+    expect(seen).toEqual([
+      [1, 2],
+      [2, 3],
+      [3, 0],
+      [0, 1],
+    ]);
+    expect(await sharp(faces.get(`${name}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
+  });
 
-      const cube = await save("Six cube faces");
-      expect(cube.suggestedFilename()).toBe(`${name}-cube.zip`);
-      const faces = storedFilesOf(await bytesOf(cube));
-      expect([...faces.keys()]).toEqual(
-        ["front", "right", "back", "left", "up", "down"].map((face) => `${name}-${face}.jpg`),
-      );
-      const seen = await Promise.all([...faces.values()].slice(0, 4).map(halvesOf));
-      expect(seen).toEqual([
-        [1, 2],
-        [2, 3],
-        [3, 0],
-        [0, 1],
-      ]);
-      expect(await sharp(faces.get(`${name}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
-    });
-
-    it("offers a link that starts at this view, and the code of a frame, also without a clipboard, with the keyboard", async () => {
-      const { slug } = await service.kept(ann, { prompt: "a place to share" });
-      await tab.page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-      await tab.page.goto(`/p/${slug}`);
-      await ready(tab.page, "sphere");
-      await tab.page.locator("#viewer").focus();
-      await tab.page.keyboard.press("ArrowRight");
-      await tab.page.keyboard.press("+");
-      await tab.page.getByRole("button", { name: "Share" }).press("Enter");
-      const link = tab.page.getByLabel("Link", { exact: true });
-      expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
-      await tab.page.getByLabel("Start at this view").press("Space");
-      const address = await link.inputValue();
-      expect(address).toMatch(/#v=-?[\d.]+,0,91$/);
-      await tab.page.getByRole("button", { name: "Copy link" }).press("Enter");
-      await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
-      expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
-        `<iframe title="a place to share" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}" style="display: block; width: 100%; aspect-ratio: 16 / 9; border: 0px;"></iframe>`,
-      );
-      const shown = async (url: string) => {
-        await tab.page.goto("about:blank");
-        await tab.page.goto(url);
-        await ready(tab.page, "sphere");
-        return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
-      };
-      const [yaw] = address.split("#v=")[1]!.split(",");
-      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "91.0" });
-      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "113.8" });
-    });
-
-    it("shares a portrait view that shows the same part on a wide screen and after a turn", async () => {
-      const { slug } = await service.kept(ann, { resolution: "2k" });
-      await tab.page.setViewportSize({ width: 390, height: 844 });
-      await tab.page.goto(`/p/${slug}`);
-      await ready(tab.page, "sphere");
-      await tab.page.getByRole("button", { name: "Zoom in" }).click();
-      await tab.page.getByRole("button", { name: "Share" }).click();
-      await tab.page.getByLabel("Start at this view").check();
-      const address = await tab.page.getByLabel("Link", { exact: true }).inputValue();
-      await tab.page.keyboard.press("Escape");
-      const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
-      const fov = async () => Number(await tab.page.locator("#viewer").getAttribute("data-fov"));
-      const tangent = Math.tan((((await fov()) / 2) * Math.PI) / 180);
-      const vertical = (Math.atan((tangent * height) / width) * 360) / Math.PI;
-      expect(vertical).toBeGreaterThan(60);
-      await tab.page.setViewportSize({ width: 844, height: 390 });
-      await expect.poll(fov).toBeCloseTo(vertical, 0);
-      await tab.page.setViewportSize({ width: 1000, height: 600 });
+  it("offers a link that starts at this view, and the code of a frame, also without a clipboard, with the keyboard", async () => {
+    const { slug } = await service.kept(ann, { prompt: "a place to share" });
+    await tab.page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    await tab.page.locator("#viewer").focus();
+    await tab.page.keyboard.press("ArrowRight");
+    await tab.page.keyboard.press("+");
+    await tab.page.getByRole("button", { name: "Share" }).press("Enter");
+    const link = tab.page.getByLabel("Link", { exact: true });
+    expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
+    await tab.page.getByLabel("Start at this view").press("Space");
+    const address = await link.inputValue();
+    expect(address).toMatch(/#v=-?[\d.]+,0,91$/);
+    await tab.page.getByRole("button", { name: "Copy link" }).press("Enter");
+    await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
+    expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
+      `<iframe title="a place to share" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}" style="display: block; width: 100%; aspect-ratio: 16 / 9; border: 0px;"></iframe>`,
+    );
+    const shown = async (url: string) => {
       await tab.page.goto("about:blank");
-      await tab.page.goto(address);
+      await tab.page.goto(url);
       await ready(tab.page, "sphere");
-      expect(await fov()).toBeCloseTo(vertical, 0);
-    });
+      return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
+    };
+    const [yaw] = address.split("#v=")[1]!.split(",");
+    expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "91.0" });
+    expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "113.8" });
+  });
 
-    it("warns that only the owner can open a private panorama, and publishes it", async () => {
-      const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
-      await logInAs(tab, ann);
-      await tab.page.goto(`/works/${slug}`);
+  it("shares a portrait view that shows the same part on a wide screen and after a turn", async () => {
+    const { slug } = await service.kept(ann, { resolution: "2k" });
+    await tab.page.setViewportSize({ width: 390, height: 844 });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    await tab.page.getByRole("button", { name: "Zoom in" }).click();
+    await tab.page.getByRole("button", { name: "Share" }).click();
+    await tab.page.getByLabel("Start at this view").check();
+    const address = await tab.page.getByLabel("Link", { exact: true }).inputValue();
+    await tab.page.keyboard.press("Escape");
+    const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+    const fov = async () => Number(await tab.page.locator("#viewer").getAttribute("data-fov"));
+    const tangent = Math.tan((((await fov()) / 2) * Math.PI) / 180);
+    const vertical = (Math.atan((tangent * height) / width) * 360) / Math.PI;
+    expect(vertical).toBeGreaterThan(60);
+    await tab.page.setViewportSize({ width: 844, height: 390 });
+    await expect.poll(fov).toBeCloseTo(vertical, 0);
+    await tab.page.setViewportSize({ width: 1000, height: 600 });
+    await tab.page.goto("about:blank");
+    await tab.page.goto(address);
+    await ready(tab.page, "sphere");
+    expect(await fov()).toBeCloseTo(vertical, 0);
+  });
+
+  it("warns that only the owner can open a private panorama, and publishes it", async () => {
+    const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
+    await logInAs(tab, ann);
+    await tab.page.goto(`/works/${slug}`);
+    await ready(tab.page, "sphere");
+    expect(await tab.page.getByLabel("Link", { exact: true }).count()).toBe(0);
+    await tab.page.getByRole("button", { name: "Share" }).click();
+    await tab.page.getByText("Only you can open this panorama.").waitFor();
+    await tab.page.getByRole("button", { name: "Make it public" }).click();
+    await tab.page.waitForURL(`**/p/${slug}#share`);
+    expect(await tab.page.getByLabel("Link", { exact: true }).inputValue()).toBe(`${service.url}/p/${slug}`);
+    expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
+  });
+
+  it("starts at its best view, also in a frame", async () => {
+    const task = await service.kept(ann, { prompt: "a place to start", resolution: "2k" });
+    const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view: { yaw: 120, pitch: 10 } };
+    await changeTask(service.database, { ...task, figures });
+    for (const path of [`/p/${task.slug}`, `/p/${task.slug}?embed=1`]) {
+      await tab.page.goto(path);
       await ready(tab.page, "sphere");
-      expect(await tab.page.getByLabel("Link", { exact: true }).count()).toBe(0);
-      await tab.page.getByRole("button", { name: "Share" }).click();
-      await tab.page.getByText("Only you can open this panorama.").waitFor();
-      await tab.page.getByRole("button", { name: "Make it public" }).click();
-      await tab.page.waitForURL(`**/p/${slug}#share`);
-      expect(await tab.page.getByLabel("Link", { exact: true }).inputValue()).toBe(`${service.url}/p/${slug}`);
-      expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
-    });
+      const shown = await tab.page.evaluate("({ ...document.getElementById('viewer').dataset })");
+      expect(shown).toMatchObject({ yaw: "120.0", pitch: "10.0", fov: "100.0" });
+    }
+  });
 
-    it("starts at its best view, also in a frame", async () => {
-      const task = await service.kept(ann, { prompt: "a place to start", resolution: "2k" });
-      await measure(task, { yaw: 120, pitch: 10 });
-      const visitor = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
-      for (const path of [`/p/${task.slug}`, `/p/${task.slug}?embed=1`]) {
-        await visitor.page.goto(path);
-        await ready(visitor.page, "sphere");
-        const shown = await visitor.page.evaluate("({ ...document.getElementById('viewer').dataset })");
-        expect(shown).toMatchObject({ yaw: "120.0", pitch: "10.0", fov: "100.0" });
-      }
-    });
-
-    it("asks for a login before it makes a panorama public, after the session has ended", async () => {
-      const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
-      await logInAs(tab, ann);
-      await tab.page.goto(`/works/${slug}`);
-      await ready(tab.page, "sphere");
-      await tab.page.getByRole("button", { name: "Share" }).click();
-      await service.database.sql("delete from session");
-      await tab.page.getByRole("button", { name: "Make it public" }).click();
-      await tab.page.getByText("You were logged out. Log in to go on.").waitFor();
-      expect(new URL(tab.page.url()).searchParams.get("next")).toBe(`/works/${slug}`);
-      expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("private");
-    });
-
-    it("leads a prompt to the form", async () => {
-      const { slug } = await service.kept(ann, { prompt: "a prompt to use" });
-      await tab.page.goto(`/p/${slug}`);
-      expect(await tab.page.getByRole("link", { name: "Use this prompt" }).getAttribute("href")).toBe(
-        "/signup?prompt=a+prompt+to+use",
-      );
-    });
+  it("asks for a login before it makes a panorama public, after the session has ended", async () => {
+    const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
+    await logInAs(tab, ann);
+    await tab.page.goto(`/works/${slug}`);
+    await ready(tab.page, "sphere");
+    await tab.page.getByRole("button", { name: "Share" }).click();
+    await service.database.sql("delete from session");
+    await tab.page.getByRole("button", { name: "Make it public" }).click();
+    await tab.page.getByText("You were logged out. Log in to go on.").waitFor();
+    expect(new URL(tab.page.url()).searchParams.get("next")).toBe(`/works/${slug}`);
+    expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("private");
   });
 });
 
