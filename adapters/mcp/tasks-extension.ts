@@ -42,7 +42,7 @@ export const declaresTasks = ({ mcpReq }: Pick<ServerContext, "mcpReq">): boolea
 };
 
 /**
- * What a generate tool answers instead of its result, while the panorama is being made.
+ * Answer of a generate tool instead of its result, while the panorama is being made.
  *
  * @param startedAt when the call began: after a slow creation there is less time to ask how long the generation takes
  */

@@ -26,7 +26,7 @@ import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 
-/** What counts requests. */
+/** Stores that count requests. */
 type Counters = Pick<Stores, "apiRequests" | "rateLimits">;
 
 /** Every store of panoramas. */
@@ -39,7 +39,7 @@ export interface SqlStores extends Omit<Stores, keyof Counters> {
   countersAt(clock: Clock, rates: PanoramaPolicy["rates"]): Counters;
 }
 
-/** Who is told of what the stores find and commit. */
+/** Observers of the stores: called with what the stores find and commit. */
 export type StoreObservers = {
   /** Receives rows that this version cannot read, such as those of a newer one. */
   readonly reporter?: Pick<Reporter, "report"> | undefined;

@@ -16,8 +16,8 @@ const PRODUCT = "panorama-service";
 export const ANONYMOUS_USER_AGENT = PRODUCT;
 
 /**
- * What every request to a foreign host says: who calls, and where its operator can be found. Hosts such as Wikimedia
- * refuse requests that do not say it. `contact` is a URL.
+ * The `User-Agent` of every request to a foreign host: the caller, and the URL of its operator (`contact`). Hosts such
+ * as Wikimedia refuse requests without it.
  */
 export const userAgentOf = (version: string, contact: string): string => `${PRODUCT}/${version} (+${contact})`;
 

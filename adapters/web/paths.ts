@@ -47,10 +47,7 @@ export const promptIn = (next: string): string | undefined => creationIn(next)?.
 
 const NAMES = ["prompt", "resolution", "visibility"] as const;
 
-/**
- * What waits behind this path: the values of the form for a new panorama, if the path has them and nothing else.
- * `undefined` for other paths, and without a prompt.
- */
+/** The form values for a new panorama in this path. `undefined` if the path has other values, or no prompt. */
 export const creationIn = (path: string): URLSearchParams | undefined => {
   if (!path.startsWith("/works?")) return undefined;
   const given = new URLSearchParams(path.slice("/works?".length));

@@ -134,8 +134,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Which origins may keep their connection open after an answer. There are many receivers, and each connection takes a
- * file descriptor of this process.
+ * Origins whose connection may stay open after an answer. There are many receivers, and each connection takes a file
+ * descriptor of this process.
  */
 class KeptConnections {
   private readonly until = new Map<string, number>();

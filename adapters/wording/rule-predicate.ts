@@ -8,8 +8,8 @@ export type FieldNames = { readonly imageUrls: string };
 const WIRE_NAMES: FieldNames = { imageUrls: "image_urls" };
 
 /**
- * What is wrong, as the predicate of a sentence with its full stop: "must have at most 3 items, but has 4.". The edge
- * puts its own name for the field in front.
+ * The violated rule as the predicate of a sentence with its full stop: "must have at most 3 items, but has 4.". The
+ * caller puts its own name for the field in front.
  */
 export const rulePredicate = (rule: RequestRule, names: FieldNames = WIRE_NAMES): string => {
   const write = predicates[rule.name] as (rule: RequestRule, names: FieldNames) => string;

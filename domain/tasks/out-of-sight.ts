@@ -1,7 +1,7 @@
 import type { ApiKeyId } from "../accounts/api-key.js";
 import type { Brand } from "../ids.js";
 
-/** Who deleted a panorama: its owner with a key or on the web pages, or an operator with the account. */
+/** The one who deleted a panorama: its owner with a key or on the web pages, or an operator with the account. */
 export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy">;
 
 /** The owner, by a request with this key. */

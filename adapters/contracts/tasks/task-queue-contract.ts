@@ -24,9 +24,8 @@ import type { TestFunctions } from "../support/test-functions.js";
 import { setUpTasks, type TaskStores, unwrap } from "./task-setup.js";
 
 /**
- * What a TaskStore must do whose provider cannot run all tasks at once (domain/tasks/queue.ts): `startQueued`,
- * `requeue`, `changePlace`, `countAhead`, and `open` with `queue`. A store behind a provider without limits does not
- * need this suite.
+ * Tests of a TaskStore with a queue (domain/tasks/queue.ts): `startQueued`, `requeue`, `changePlace`, `countAhead`, and
+ * `open` with `queue`. A store behind a provider without limits does not need this suite.
  */
 export const describeTaskQueue = (
   { describe, it, beforeEach, afterEach }: TestFunctions,

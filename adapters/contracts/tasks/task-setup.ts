@@ -38,7 +38,7 @@ import { inChangingZones } from "../support/in-changing-zones.js";
 import type { TestFunctions } from "../support/test-functions.js";
 
 /**
- * What the suites of tasks share: an account with 100 credits on new stores before each test, a check of the ledger
+ * Common set-up of the task suites: an account with 100 credits on new stores before each test, a check of the ledger
  * after it, and functions that bring tasks into their states.
  */
 export const setUpTasks = (

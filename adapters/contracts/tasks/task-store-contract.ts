@@ -16,8 +16,8 @@ import { describeTexts } from "./task-texts-contract.js";
 import { describeVisibility } from "./task-visibility-contract.js";
 
 /**
- * What every TaskStore must do (application/ports/stores/tasks/task-store.ts). Each part has a file of its own. The
- * queue is another suite, because not every store needs it: task-queue-contract.ts.
+ * Tests for every TaskStore (application/ports/stores/tasks/task-store.ts). Each part has its own file. The queue is
+ * another suite, because not every store needs it: task-queue-contract.ts.
  */
 export const describeTaskStore = (
   functions: TestFunctions,

@@ -68,7 +68,7 @@ const rethrown = (error: Error): never => {
   throw error;
 };
 
-/** That of `@mikro-orm/sqlite` without its driver, which would be compiled at every installation of the package. */
+/** The SQLite platform of MikroORM without its driver, which would be compiled at every installation of the package. */
 class SqlitePlatform extends BaseSqlitePlatform {
   override escape(value: unknown): string {
     return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : super.escape(value);

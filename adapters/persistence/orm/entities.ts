@@ -33,7 +33,7 @@ const managerOn = (dialect: Dialect, sql: Sql): SqlEntityManager => {
   return manager;
 };
 
-/** What an entity manager does with one statement. A change of several takes `inUnitOfWork`. */
+/** Reads and writes of one statement each. A change of several statements takes `inUnitOfWork`. */
 export type Entities = Pick<
   SqlEntityManager,
   "find" | "findOne" | "findOneOrFail" | "count" | "insert" | "upsert" | "nativeUpdate" | "nativeDelete"

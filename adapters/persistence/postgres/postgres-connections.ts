@@ -8,7 +8,7 @@ export type PostgresStatement = {
   readonly text: string;
   /** Under this name each connection prepares it once. */
   readonly name?: string;
-  /** It waits for no transaction's lock, so other statements may be sent behind it before it is answered. */
+  /** Waits for no lock of a transaction, so other statements may be sent behind it before its answer. */
   readonly brief: boolean;
   /** The first statement of a request. If it must wait, waiting statements of work in progress go first. */
   readonly first?: boolean;
@@ -108,7 +108,7 @@ class Connection {
     this.closed = new Promise((resolve) => this.client.once("end", resolve));
   }
 
-  /** What is sent in one turn of the event loop goes out in one write. */
+  /** Sends all statements of one turn of the event loop in one write. */
   gather(): void {
     if (this.gathers) return;
     this.gathers = true;
@@ -151,7 +151,7 @@ export class PostgresConnections implements Connections {
     this.timeouts = timeouts;
   }
 
-  /** Whether further requests would wait too long for their first statement. */
+  /** True if a new request would wait too long for its first statement. */
   get isOverloaded(): boolean {
     return this.arriving.length > Math.max(ARRIVING_MIN, this.arrivalsSentPerTick * ARRIVING_TICKS_MAX);
   }
@@ -184,7 +184,7 @@ export class PostgresConnections implements Connections {
     });
   }
 
-  /** What is in flight on the connection is answered before the first statement of the lease. */
+  /** Gives one connection to one caller. Statements that are in flight on it are answered first. */
   lease(): Promise<Lease> {
     return new Promise((resolve, reject) => {
       this.onceFree((connection) => {

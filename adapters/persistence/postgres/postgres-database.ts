@@ -90,7 +90,7 @@ export class PostgresDatabase implements Database {
     return read._unsafeUnwrap();
   }
 
-  /** Whether these migrations have run. */
+  /** True if these migrations have run. */
   async isMigrated(steps: readonly Step[]): Promise<boolean> {
     return pendingSteps(await this.recordedSteps(), steps).length === 0;
   }
@@ -185,7 +185,8 @@ const rowsOf = async (
 
 const busyOr = (error: unknown): unknown => {
   const code = codeOf(error);
-  if (isAway(error)) return new StoreUnreachable(`PostgreSQL is away: ${error.message || code}`, { cause: error });
+  if (isUnreachable(error))
+    return new StoreUnreachable(`PostgreSQL is away: ${error.message || code}`, { cause: error });
   if (code === DISK_FULL) return new StoreFull("The disk of PostgreSQL is full.", { cause: error });
   return TIMED_OUT.has(code)
     ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })
@@ -201,8 +202,8 @@ const NETWORK = new Set([
 /** Errors of the driver, and of connections that are given up, have no code. */
 const WITHOUT_CODE = /^(Connection terminated|PostgreSQL did not answer for)/;
 
-/** Whether an error of a statement or of a connection says that PostgreSQL cannot be reached, not that it refuses. */
-const isAway = (error: unknown): error is Error => {
+/** True for an error that says that PostgreSQL cannot be reached, not that it refuses the statement. */
+const isUnreachable = (error: unknown): error is Error => {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
   return typeof code === "string" ? SHUTDOWN.test(code) || NETWORK.has(code) : WITHOUT_CODE.test(error.message);

@@ -12,7 +12,7 @@ export type Unfinished = {
   readonly dueAt: Date | undefined;
 };
 
-/** What all instances together have not finished. */
+/** The unfinished work of all instances together. */
 export type Backlog = {
   /** By state. A succeeded task counts while its image has to be stored, and is `erasing` until that is erased. */
   readonly tasks: ReadonlyMap<Task["state"] | "erasing", Unfinished>;
@@ -33,7 +33,7 @@ const summary = (rows: string, order = "due_at"): string =>
     ${rows} order by ${order} limit ${BACKLOG_COUNT_MAX}
   ) as unfinished`;
 
-/** What is to be erased has waited since it was deleted. */
+/** A task to erase waits since its deletion, other tasks since they were reserved. */
 const TASKS = `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due, erasing
   from (
     select due_at, coalesce(deleted_at, reserved_at) as began_at,

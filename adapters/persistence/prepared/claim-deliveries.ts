@@ -95,8 +95,8 @@ export const recordAttempt = async (
 };
 
 /**
- * What an attempt changes of its delivery. One that was sent again meanwhile (its due time is before the end of the
- * lease) stays as it is, and is free now.
+ * The change of a delivery after an attempt. A delivery that was resent meanwhile (its due time is before the end of
+ * the lease) does not change, and is free now.
  */
 const ownStatement = ({ id, fence }: DeliveryLease, next: Delivery): Statement => {
   const { state, attempts, firstAttemptAt = null, detail = null } = next;

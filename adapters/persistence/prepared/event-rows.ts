@@ -9,7 +9,7 @@ import { writeIfChecked } from "../sql/write-in-one-round-trip.js";
 /** `webhookUrl`: that of the event's task. `dueAt`: any time that has passed. */
 type EventDelivery = { readonly webhookUrl: string | undefined; readonly dueAt: Date };
 
-/** What is written with an event: assignments to the account's row, and other statements. */
+/** Changes written with an event: assignments to the row of the account, and other statements. */
 type EventChanges = { readonly account: Statement; readonly others: readonly Statement[] };
 
 const NOTHING_ELSE: EventChanges = { account: { text: "", parameters: [] }, others: [] };
@@ -41,7 +41,7 @@ export const writeEvent = async (
   for (const { text, parameters } of writes) await sql(text, parameters);
 };
 
-/** What `writeIfChecked` calls the row of the account that its statement has changed. */
+/** The row of the account after the statement of `writeIfChecked`. */
 export const CHECKED: Statement = { text: "checked", parameters: [] };
 
 /** `account` is a table expression with the id of the account and the number of its event, once per row. */

@@ -132,7 +132,7 @@ const settleOrder = async (sql: Sql, order: Order, now: Date): Promise<{ order: 
   return { order: withReturned(order, returned), change };
 };
 
-/** What is known to have come back of the order. */
+/** The known refunds and disputes of the order. */
 export const returnsOf = async (
   sql: Sql,
   { id, paymentId }: { readonly id: OrderId; readonly paymentId?: string | undefined },

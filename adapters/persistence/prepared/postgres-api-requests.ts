@@ -55,7 +55,7 @@ const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admi
     or credits_per_month is not null or live_key.suspension_reason is not null then to_json(live_key) end as limits`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 
-/** What a creation decides about (task-opening.ts). */
+/** The columns that a creation needs to decide (task-opening.ts). */
 const ACCOUNT = `account.credits, ${OPENING_COLUMNS}, cast(account.xmin as text) as account_version`;
 
 const READ = `${countForKey("read")}

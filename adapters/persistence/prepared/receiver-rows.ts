@@ -55,8 +55,8 @@ export const takeReceivers = async (
 };
 
 /**
- * What an attempt changes. Nothing, nearly always. A receiver that was wanted during its only attempt stays free.
- * Another attempt, from before the receiver was probed, changes nothing of it meanwhile.
+ * The changes of a receiver after an attempt: nearly always none. A receiver that was wanted during its only attempt
+ * stays free. An attempt from before the last probe changes nothing.
  */
 export const receiverStatements = (
   lease: DeliveryLease,

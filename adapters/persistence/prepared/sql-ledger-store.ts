@@ -31,8 +31,8 @@ export class SqlLedgerStore extends EntityStore implements LedgerStore {
   }
 
   /**
-   * What was bought or adjusted and is neither left nor reserved is spent, because a refund returns to the balance. The
-   * sum over years may be greater than an integer of PostgreSQL. Active tasks are few.
+   * Spent credits are computed: bought and adjusted credits that are neither left nor reserved. A refund returns to the
+   * balance. The sum over years may exceed an integer of PostgreSQL. Active tasks are few.
    */
   async totals(account: AccountId): Promise<CreditTotals> {
     const [row] = await this.database.sql(

@@ -114,7 +114,7 @@ const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
   return grouped;
 };
 
-/** What can be read of the rows. Tells of each other one. */
+/** The readable rows. Reports each of the others. */
 const readable = <T>(rows: readonly Row[], accountId: AccountId, read: (row: Row) => T, visit: Visit): T[] =>
   rows.flatMap((row) => {
     try {

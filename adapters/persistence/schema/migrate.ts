@@ -48,9 +48,9 @@ export type InstallationNames = {
 export type MigrationText = { readonly name: string; readonly statements: readonly string[] };
 
 /**
- * What `migrate` executes, for an embedder's own migration tool: one migration per step, to be executed once, in this
- * order, each in a transaction. A later version of this library only appends steps. They record themselves, so that
- * `openDatabase` knows them, and `migrate` may follow.
+ * The SQL of `migrate`, for an embedder's own migration tool: one migration per step. Execute each once, in this order,
+ * in a transaction. A later version only appends steps. They record themselves: `openDatabase` knows them, and
+ * `migrate` may follow.
  */
 export const migrationTexts = ({ dialect, name, tables }: InstallationNames): readonly MigrationText[] => {
   const names = dialect === "postgresql" ? namesInSchema(name) : namesWithPrefix(name);

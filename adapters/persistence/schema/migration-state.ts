@@ -33,7 +33,7 @@ export const requireCurrent = (database: string, state: MigrationState): void =>
   if (state.kind !== "current") throw new DatabaseError("configuration", migrationProblem(database, state));
 };
 
-/** What is wrong, and what to do. */
+/** The problem, and its solution. */
 export const migrationProblem = (database: string, state: Exclude<MigrationState, { kind: "current" }>): string => {
   switch (state.kind) {
     case "pending":

@@ -42,7 +42,7 @@ export const unknownSteps = (rows: readonly RecordedStep[], known: readonly Step
   return rows.map(({ name }) => String(name)).filter((name) => !names.has(name) && !name.endsWith("-compatible"));
 };
 
-/** Whether steps of a set of tables have run, but not its baseline: a version before 3.0.0 has made the tables. */
+/** True if steps of a set of tables have run, but not its baseline: a version before 3.0.0 made the tables. */
 export const isBeforeBaseline = (rows: readonly RecordedStep[]): boolean => {
   const names = rows.map(({ name }) => String(name));
   const [meter, panoramas] = [true, false].map((isMeter) =>

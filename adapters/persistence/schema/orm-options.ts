@@ -5,7 +5,7 @@ import { MIGRATION_TABLE, migrationSteps } from "./migration-steps.js";
 import { tables } from "./schema.js";
 import type { Step } from "./step.js";
 
-/** What the ORM needs to know for the schema and the migrations of either dialect. */
+/** Options of the ORM for the schema and the migrations of either dialect. */
 export const ormOptions = (dialect: Dialect, steps: readonly Step[] = migrationSteps) => ({
   entities: tables,
   extensions: [Migrator],

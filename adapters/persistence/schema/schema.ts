@@ -56,7 +56,7 @@ export const AccountTable = defineEntity({
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
-    /** What it owes: the sum of its ledger entries of this kind (domain/credits/funds.ts). */
+    /** The owed credits: the sum of the ledger entries of this kind (domain/credits/funds.ts). */
     debt: p.integer().default(0),
     /** Its orders with an open dispute. */
     openDisputes: p.integer().default(0),
@@ -116,8 +116,8 @@ export const OrderTable = defineEntity({
 });
 
 /**
- * What is known of money that came back (domain/credits/payment-return.ts). Its order has the same payment, or is
- * `orderId` for what the operator took back by hand.
+ * Refunds and disputes (domain/credits/payment-return.ts). The order has the same payment, or is `orderId` if the
+ * operator recorded the return by hand.
  */
 export const PaymentReturnTable = defineEntity({
   name: "PaymentReturn",
@@ -135,7 +135,7 @@ export const PaymentReturnTable = defineEntity({
     /** When it was created, or had this amount. */
     at: p.datetime(3).nullable(),
     cents: p.integer().nullable(),
-    /** What the operator took back, and why. */
+    /** The credits that the operator took back, and the reason. */
     credits: p.integer().nullable(),
     reason: p.string().length(200).nullable(),
     /** These three are of a dispute; a refund with a date has failed then. */
@@ -178,9 +178,7 @@ export const ApiKeyTable = defineEntity({
   },
 });
 
-/**
- * What a key has spent in a day: the sum of its tasks reserved that day and not refunded (domain/credits/budget.ts).
- */
+/** Spending of a key per day: the sum of its tasks reserved that day and not refunded (domain/credits/budget.ts). */
 export const KeySpendingTable = defineEntity({
   name: "KeySpending",
   tableName: "key_spending",
@@ -235,9 +233,9 @@ export const TaskTable = defineEntity({
     succeededAt: p.datetime(3).nullable(),
     failedAt: p.datetime(3).nullable(),
     failureReason: p.string().length(32).nullable(),
-    /** Which reference image the failure is about, counted from 0; null if that is not known. */
+    /** The reference image that caused the failure, counted from 0; null if unknown. */
     failureImage: p.integer().nullable(),
-    /** What is wrong with it, as the customer is told. */
+    /** The problem of this image, in the words for the customer. */
     failureImageProblem: p.string().length(200).nullable(),
     storageStatus: p.string().length(16).nullable(),
     temporaryUrl: p.text().nullable(),
@@ -246,7 +244,7 @@ export const TaskTable = defineEntity({
     /** The size of the provider's result. */
     nativeWidth: p.integer().nullable(),
     nativeHeight: p.integer().nullable(),
-    /** What was measured in the result (domain/images/picture.ts), as JSON; null if none was decoded. */
+    /** Measurements of the result (domain/images/picture.ts), as JSON; null if none was decoded. */
     resultFigures: p.text().nullable(),
     /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */
     dueAt: p.datetime(3).nullable(),
@@ -272,16 +270,16 @@ export const TaskTable = defineEntity({
     /** Times of the owner's cancel request and of the provider's refusal (domain/tasks/cancel-request.ts). */
     cancelWantedAt: p.datetime(3).nullable(),
     cancelRefusedAt: p.datetime(3).nullable(),
-    /** Whether the index of searches has it (search-rows.ts). */
+    /** True if the search index has it (search-rows.ts). */
     inSearch: p.boolean().default(false),
     /** When it left the queue, its result was there, its image was stored and expired. */
     startedAt: p.datetime(3).nullable(),
     generatedAt: p.datetime(3).nullable(),
     savedAt: p.datetime(3).nullable(),
     expiredAt: p.datetime(3).nullable(),
-    /** What the provider or the service said about the failure, for operators. */
+    /** Failure details of the provider or the service, for operators. */
     failureDetail: p.text().nullable(),
-    /** Who has deleted it (domain/tasks/out-of-sight.ts). */
+    /** The one who deleted it (domain/tasks/out-of-sight.ts). */
     deletedBy: p.string().length(64).nullable(),
     /** When an operator has hidden it from everybody but its owner, why, and who. */
     hiddenAt: p.datetime(3).nullable(),
@@ -348,7 +346,7 @@ export const LetterTable = defineEntity({
   },
 });
 
-/** What operators did with the `panorama` command (application/ports/stores/operator-log.ts). */
+/** Log of the commands of operators (application/ports/stores/operator-log.ts). */
 export const OperatorActionTable = defineEntity({
   name: "OperatorAction",
   tableName: "operator_action",
@@ -460,7 +458,7 @@ export const TaskMetadataTable = defineEntity({
   },
 });
 
-/** What happened to an account: the outbox of webhooks and streams. Each task causes each type at most once. */
+/** Events of accounts: the outbox of webhooks and streams. Each task causes each type at most once. */
 export const EventTable = defineEntity({
   name: "Event",
   tableName: "event",
@@ -557,7 +555,7 @@ export const WebhookReceiverTable = defineEntity({
   },
 });
 
-/** What all instances of an installation share and nobody else may know. */
+/** Secrets that all instances of an installation share. */
 export const InstallationSecretTable = defineEntity({
   name: "InstallationSecret",
   tableName: "installation_secret",

@@ -3,7 +3,7 @@ import { MACHINE_TIME, SteadyClock } from "../../system/steady-clock.js";
 import type { Database } from "./database.js";
 import { postgresTime } from "./database-time.js";
 
-/** What a comparison with the database, or on SQLite with the wall clock, has found. */
+/** Result of a comparison with the clock of the database, or with the wall clock on SQLite. */
 export type Comparison = {
   /** How much this machine's wall clock is ahead of the time that is used; negative if it is behind. */
   readonly wallAheadMilliseconds: number;

@@ -45,6 +45,6 @@ export const cannotOpenFile = (file: string, error: unknown): DatabaseError => {
   return new DatabaseError(kind, `Cannot open the database ${file}: ${reason}`, { cause: error });
 };
 
-/** Whether another process writes to the SQLite file, or the connection has a transaction already. */
+/** True if another process writes to the SQLite file, or the connection already has a transaction. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof Error && /database is (locked|busy)|within a transaction/i.test(error.message);

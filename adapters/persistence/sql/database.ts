@@ -2,7 +2,7 @@ import { ok, type Result } from "neverthrow";
 import type { Awaitable } from "../../../application/awaitable.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 
-/** Which of the two databases understands a statement. */
+/** The SQL dialect of a statement. */
 export type Dialect = "sqlite" | "postgresql";
 
 /** A row as the driver returns it: depending on the dialect, dates are milliseconds or text, JSON is text or parsed. */
@@ -25,7 +25,7 @@ export interface Database {
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>>;
   /** All reads of `work` see the database as of the first read. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Whether so much work waits that new requests of this kind should be refused. Costs nothing. */
+  /** True if so much work waits that new requests of this kind should be refused. Costs nothing. */
   isOverloaded(kind: RequestKind): boolean;
   /** Throws if the database cannot be reached, and `StoreFull` if the disk of a SQLite file has no room. */
   ping(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Database } from "./database.js";
 
-/** What stores of a meter use of a database. */
+/** The part of a database that the stores of a meter use. */
 export type JoinedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
 /** The last part on each connection. */

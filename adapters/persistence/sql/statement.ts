@@ -42,7 +42,7 @@ const equations = (columns: Row): string[] => Object.keys(columns).map((column) 
 /** The longest statement of a request, which counts a creation for key and account, has about 2,600. */
 const PREPARED_CHARACTERS_MAX = 4_000;
 
-/** Whether to keep the statement prepared: those with a variable number of rows are long and rarely repeat. */
+/** True if the statement is kept prepared. Statements with a variable number of rows are long and rarely repeat. */
 export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;
 
 /** A condition: nobody has leased the task. Its parameter is the present time. */

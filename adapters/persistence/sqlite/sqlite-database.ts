@@ -173,7 +173,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
     }
   }
 
-  /** Whether these migrations have run. */
+  /** True if these migrations have run. */
   isMigrated(steps: readonly Step[]): boolean {
     return pendingSteps(recordedSteps(this.writer), steps).length === 0;
   }

@@ -101,7 +101,7 @@ export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
     return deleteEvents(this.database, before, limit);
   }
 
-  /** What the owner of the endpoints is shown of each delivery. */
+  /** The deliveries as the owner of the endpoints sees them. */
   private async listed(accountId: AccountId, deliveries: readonly DeliveryEntity[]): Promise<ListedDelivery[]> {
     if (deliveries.length === 0) return [];
     const events = await this.entities.find(EventTable, {

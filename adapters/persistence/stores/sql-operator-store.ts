@@ -42,7 +42,7 @@ import {
 import { branded, date, integer, optional, text } from "../sql/columns.js";
 import { deleteAccess } from "./delete-access.js";
 
-/** What operators ask for, in SQLite or PostgreSQL. */
+/** Queries and changes of operators, in SQLite or PostgreSQL. */
 export class SqlOperatorStore extends EntityStore implements OperatorStore {
   async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
     const wanted = before === undefined ? {} : { id: { $lt: before } };

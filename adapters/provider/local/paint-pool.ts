@@ -56,7 +56,7 @@ type Job = {
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
 const STOPPED: PaintingFailed = { kind: "stopped", reason: "the painting was stopped" };
 
-/** What a thread paints in less than 50 ms: an owner that comes first waits so long for what is being painted. */
+/** The work of a thread in less than 50 ms. A task that comes first waits at most so long for the current strip. */
 const STRIP_RAYS = 65_536;
 
 /** About two 4k pictures. An owner that paints all the time counts as having got one and a half times this. */

@@ -40,10 +40,7 @@ export type Dialect = {
   /** Headers for results on the provider's own host; absent if they are read without the API key. */
   readonly resultHeaders?: Readonly<Record<string, string>>;
   readonly defaults: ProviderDefaults;
-  /**
-   * What the model keeps of a request. May change with `check`. Absent if it can make whatever the specification
-   * allows.
-   */
+  /** The limits of the model. May change with `check`. Default: everything that the specification allows. */
   abilities?(): Abilities;
   /** Checks API key and settings when the service starts. Absent if no call of the provider can verify them. */
   check?(read: Read): Promise<Result<void, CheckFailure>>;

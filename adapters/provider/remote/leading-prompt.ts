@@ -1,8 +1,8 @@
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 
 /**
- * What a model that was not trained on panoramas must be told. `{prompt}` is the customer's prompt, word by word, and
- * `{references}` says what the reference images are; it is empty without them. The operator may replace it
+ * Prompt for a model that was not trained on panoramas. `{prompt}` is the unchanged prompt of the customer.
+ * `{references}` describes the reference images; it is empty without them. The operator may replace this prompt
  * (`providerPrompt` in the settings file).
  */
 export const PROMPT_TEMPLATE =

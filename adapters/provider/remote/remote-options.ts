@@ -42,8 +42,8 @@ export type RemoteOptions = {
    */
   readonly publicUrl?: string | undefined;
   /**
-   * What its calls, and the fetches of images for it, say about the application, such as
-   * `my-app/1.0 (+https://my-app.example)`. By default `panorama-service`.
+   * The user agent of its calls and of its fetches of images, such as `my-app/1.0 (+https://my-app.example)`. Default:
+   * `panorama-service`.
    */
   readonly userAgent?: string | undefined;
 };
@@ -70,9 +70,9 @@ export type ProviderCall = {
 };
 
 /**
- * What a check of a provider's settings found. `misconfigured`: nothing can work until a setting is changed.
- * `unchecked`: the answer says nothing about the settings, as in an outage. `reason` is one line for the operator. It
- * names a setting by its variable of the service (CONFIGURATION.md), such as `REPLICATE_API_KEY` for `apiKey`.
+ * Failure of a check of a provider's settings. `misconfigured`: nothing works until a setting is changed. `unchecked`:
+ * the answer says nothing about the settings, as in an outage. `reason` is one line for the operator. It names a
+ * setting by its variable of the service (CONFIGURATION.md), such as `REPLICATE_API_KEY` for `apiKey`.
  */
 export type CheckFailure = { readonly kind: "misconfigured" | "unchecked"; readonly reason: string };
 

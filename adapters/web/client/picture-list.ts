@@ -18,7 +18,7 @@ export const pictureList = (form: HTMLFormElement): void => {
   const types = input.accept.split(",");
   let chosen: readonly File[] = [];
 
-  /** Those that the form sends. */
+  /** The number of pictures that the form sends. */
   const pictures = (): number => chosen.length + othersOf(form);
 
   const refusalOf = (file: File): string | undefined => {

@@ -60,9 +60,8 @@ const CACHE_SECONDS = 86_400;
 const AHEAD: StartView = { yaw: 0, pitch: 0 };
 
 /**
- * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`,
- * `GET /p/{slug}/social-{width}.jpg`, `GET /p/{slug}/512.webp`, `GET /p/{slug}/tile-{width}.webp` and
- * `GET /oembed?url=…&format=json`.
+ * Views of a public panorama for pages and other sites: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/social-{width}.jpg`,
+ * `GET /p/{slug}/512.webp`, `GET /p/{slug}/tile-{width}.webp` and `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
   ...SOCIAL_IMAGES.map(({ file, size }) =>

@@ -107,7 +107,7 @@ type Sent = Positions & {
   readonly sentHeaders?: Readonly<Record<string, string>>;
 };
 
-/** Sends requests of the account, or of nobody: with its API key to the REST interface, with its session to the pages. */
+/** Sends requests of the account, or of nobody: with API key to the REST interface, with session to the pages. */
 const clientOf = async (service: WebService, person: Person | undefined) => {
   const origin = { origin: service.url };
   let cookie = "";

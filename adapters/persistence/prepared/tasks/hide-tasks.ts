@@ -54,7 +54,7 @@ const LOCKED = { fields: FIELDS, lockMode: LockMode.PESSIMISTIC_WRITE } as const
 
 type HideableTask = Pick<InferEntity<typeof TaskTable>, (typeof FIELDS)[number]>;
 
-/** What was private before stays so when it is shown again. An image that is kept gets a next name, and is due. */
+/** Hides a task. A private one stays private when it is shown again. A stored image gets a new name and is due. */
 const hideEntity = (task: HideableTask, { at, reason, by }: Hiding, nextName?: () => ObjectName): void => {
   if (task.hiddenAt === null) task.chosenVisibility = task.visibility;
   Object.assign(task, { visibility: "private", hiddenAt: at, hiddenReason: reason, hiddenBy: by ?? null });

@@ -12,7 +12,7 @@ import type { Source, TaskRange } from "./task-filters.js";
  * in the order of the ids, with gaps, so that a search reads only the page that it shows.
  */
 
-/** Whether the index of searches differs from the gallery in a task. */
+/** True for a task that must be added to the search index or removed from it. */
 export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
 
 /**

@@ -6,7 +6,7 @@ import type { UnreadableTasks } from "../../rows/unreadable-tasks.js";
 import type { Database } from "../../sql/database.js";
 import type { AccountTurns } from "../account-turns.js";
 
-/** What the ports of tasks on one database share. */
+/** The parts that all task ports on one database share. */
 export type SqlTaskContext = {
   readonly database: Database;
   readonly turns: AccountTurns;
@@ -15,7 +15,7 @@ export type SqlTaskContext = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** What `sqlTasks` can be given. */
+/** Options of `sqlTasks`. */
 export type SqlTaskOptions = {
   /** Receives the tasks whose rows this version cannot read. */
   readonly reporter?: Pick<Reporter, "report"> | undefined;

@@ -101,7 +101,7 @@ const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond
   };
 };
 
-/** What orders a list, and narrows it to what comes after the task `last`. */
+/** The order of a list, and the condition for the tasks after `last`. */
 const inDirection = (first: "newest" | "oldest", last: unknown, { id, beyond }: Source) => {
   const direction = first === "newest" ? "desc" : "asc";
   if (beyond !== undefined && last !== undefined) return { rest: beyond(first, last), direction };

@@ -32,7 +32,7 @@ export const sqlTaskQueue = (context: SqlTaskContext): TaskQueue => {
   };
 };
 
-/** What `startQueued` is given. */
+/** Arguments of `startQueued`. */
 type Start = {
   readonly places: readonly ProviderPlace[];
   readonly limit: number;

@@ -171,7 +171,7 @@ const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: 
   at: reservedAt,
 });
 
-/** What a creation inserts, in the order of foreign keys. `source` as in `insertion`. */
+/** The inserts of a creation, in the order of foreign keys. `source` as in `insertion`. */
 const creationWrites = (
   { task }: OpenedTask,
   dueAt: Date,

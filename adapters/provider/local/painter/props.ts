@@ -60,7 +60,7 @@ export class Props {
     this.noise = new Noise(scene.seed ^ 0x7ee5);
   }
 
-  /** Whether a prop of this ring crosses this direction; then `paint` paints it. */
+  /** True if a prop of this ring crosses this direction. `paint` then paints it. */
   standsAt({ ring, side, azimuth, groundMetres, groundAt }: Crossing): boolean {
     const { props } = this;
     const { seed } = this.scene;

@@ -57,13 +57,13 @@ export type Ground = {
   readonly dots: Rgb | undefined;
   /** The colour between rows of plants. */
   readonly furrows: Rgb | undefined;
-  /** Whether the lowest parts glow. */
+  /** True if the lowest parts glow. */
   readonly lava: boolean;
 };
 
 export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "kelp" | "coral";
 
-/** What stands on the ground, in rings around the viewer. */
+/** Objects on the ground, in rings around the viewer. */
 export type PropSet = {
   readonly kind: PropKind;
   /** Two that are mixed; of corals, those of which each has one. */

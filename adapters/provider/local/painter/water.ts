@@ -3,7 +3,7 @@ import { AT2_MAX, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene, Water } from "./scene.js";
 import type { Sky } from "./sky.js";
 
-/** What depends only on the distance of the water in a row. Lengths are in metres, angles in radians. */
+/** Values that depend only on the distance of the water in a row. Lengths in metres, angles in radians. */
 type WaterRow = {
   distance: number;
   sine: number;

@@ -68,8 +68,8 @@ const MEANINGS: Readonly<Record<number, string>> = {
 const UNUSABLE_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**
- * What the answer to the upload of a reference image means: its JSON, or the failure of the creation. An upload starts
- * nothing, so what may work later is tried again later, after `pauseSeconds`.
+ * The JSON of the answer to an upload, or the failure of the creation. An upload starts nothing, so a failure that may
+ * pass is retried after `pauseSeconds`.
  */
 export const uploaded = (answer: Answer, pauseSeconds: number): Result<unknown, SubmissionFailure> => {
   const { status, body } = answer;
@@ -114,8 +114,8 @@ const REFUSED = "(?:blocked|flagged|rejected|refused|denied|filtered|triggered|s
 const BETWEEN = "(?: (?:by|for|due|to|because|of|the|our|its|a|an|any|under|pass|violating)){0,4}";
 
 /**
- * What providers write of refused content: whole phrases, because single words such as "policy", "moderate" and
- * "sensitive" are also in messages about other errors. Codes are read as words.
+ * Phrases in providers' messages about refused content. Whole phrases, because single words such as "policy",
+ * "moderate" and "sensitive" are also in messages about other errors. Codes are read as words.
  */
 const MODERATED = [
   "e005", // Replicate: "The input or output was flagged as sensitive"

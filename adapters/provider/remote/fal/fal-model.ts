@@ -45,8 +45,8 @@ export const endpointFor = ({ text, images }: FalModel, references: number): Fal
   references === 0 ? text : images;
 
 /**
- * What the model keeps of a request. As `canvas`, its reference images are one picture, whatever their number.
- * `leading`: the characters that our instructions add to a prompt (leading-prompt.ts).
+ * The limits of the model. With `canvas`, all reference images are one picture. `leading`: the characters that our
+ * instructions add to a prompt (leading-prompt.ts).
  */
 export const falAbilities = (model: FalModel, references: "separate" | "canvas", leading: number): Abilities => {
   const limits = endpointsOf(model).map(({ promptCharactersMax = Number.POSITIVE_INFINITY }) => promptCharactersMax);

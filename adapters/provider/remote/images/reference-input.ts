@@ -102,7 +102,7 @@ export const hostedBytes = async (
 };
 
 /**
- * What to send to a provider for a reference image. Reads and encodes an image that our own service hosts, because the
+ * The input for a provider for a reference image. Reads and encodes an image that this service hosts, because the
  * provider may not reach its URL (localhost, self-signed certificate, private network). Any other URL is sent
  * unchanged. An image that cannot be encoded is not usable.
  */

@@ -1,6 +1,6 @@
 import { parseWorkflow, type Workflow } from "./workflow.js";
 
-/** What both bundled workflows have: nodes 1, 3, 6 and 7 are their own, and the number of steps. */
+/** Common part of both bundled workflows. Each has its own nodes 1, 3, 6 and 7, and number of steps. */
 const withQwenImage = <Own extends object>(own: Own, steps: number) => ({
   ...own,
   "4": {

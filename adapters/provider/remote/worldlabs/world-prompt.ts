@@ -22,9 +22,9 @@ type Content =
 type Picture = { readonly content: Content; readonly isPanorama: boolean | undefined };
 
 /**
- * What a world is made from. The customer's words are sent alone, because the model was made for whole spheres and is
- * told in another field how the pictures lie around the viewer. Without words the provider describes the pictures
- * itself. The error is a reason for the log, or the failure of the creation.
+ * The input of a world. The prompt of the customer is sent alone: the model was made for whole spheres, and another
+ * field says how the pictures lie around the viewer. Without a prompt the provider describes the pictures itself. The
+ * error is a reason for the log, or the failure of the creation.
  */
 export const worldPrompt = async (
   { prompt, imageUrls }: Pick<CreationRequest, "prompt" | "imageUrls">,

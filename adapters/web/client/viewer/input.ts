@@ -12,7 +12,7 @@ const DOUBLE_CLICK_ZOOM = 0.5;
 
 const isInFrame = window.top !== window;
 
-/** What keys do besides turning and zooming, by their names. */
+/** Actions of keys besides turning and zooming, by the name of the key. */
 type KeyActions = Readonly<Record<string, () => void>>;
 
 /**

@@ -21,7 +21,7 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
   });
 
   let isActive = false;
-  /** What orientations are turned by: the view starts where it is, and fingers and keys turn it further. */
+  /** The rotation added to orientations: the view starts where it is, and fingers and keys turn it further. */
   let offset = { yaw: 0, pitch: 0 };
   let set: View | undefined;
   const follow = (event: DeviceOrientationEvent): void => {

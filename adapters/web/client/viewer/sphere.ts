@@ -5,13 +5,13 @@ import { degrees, otherField, radians, type Size, type Start, type View, wrapped
 /** Vertical fields of view. */
 type Fields = { readonly min: number; readonly max: number };
 
-/** It starts when it is told to. `null` is what the library asks for, and not in its type. */
+/** Automatic rotation, started by a call only. The library expects `null`, which its type does not allow. */
 const ROTATION = { autorotateSpeed: "2dps", autostartOnIdle: false, autostartDelay: null as unknown as number };
 /** With the 64 of the library, straight lines have corners that can be seen. */
 const SEGMENTS = 128;
 /** More pixels of the canvas for a CSS pixel are not seen. */
 const DENSITY_MAX = 2;
-/** What the library takes. `Sphere.fields` is narrower. */
+/** The range of the library. `Sphere.fields` is narrower. */
 const FIELDS: Fields = { min: 1, max: 179 };
 /** Of a pinch. The usual speed is meant for a third of these fields. */
 const PINCH_SPEED = 0.4;
@@ -34,8 +34,8 @@ class PictureAdapter extends EquirectangularAdapter {
 }
 
 /**
- * What the library draws on: without multisampling, which its options cannot switch off. It takes longest to draw, and
- * a sphere around the viewer has no edges. Throws without WebGL 2.
+ * The canvas of the library, without multisampling, which its options cannot switch off. Multisampling takes longest to
+ * draw, and a sphere around the viewer has no edges. Throws without WebGL 2.
  */
 const prepare = () => {
   const canvas = document.createElement("canvas");
@@ -90,7 +90,7 @@ export class Sphere {
   size: Size;
   readonly viewer: Viewer;
   private readonly rotation: AutorotatePlugin;
-  /** That of three.js, which draws for the library. */
+  /** The renderer of three.js, which draws for the library. */
   private readonly renderer: WebGLRenderer;
 
   /** With `glides`, it keeps turning for a moment after a drag. */

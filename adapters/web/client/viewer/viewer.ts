@@ -227,7 +227,7 @@ function hide(...ids: readonly string[]): void {
   for (const id of ids) document.getElementById(id)?.setAttribute("hidden", "");
 }
 
-/** What needs the sphere is hidden; the picture can still be saved and shared. */
+/** Hides the controls that need the sphere. The picture can still be saved and shared. */
 function showFlatImage(sentence: string, url: string): void {
   hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "keys", "save-view", "save-cube");
   element("bar").hidden = false;
