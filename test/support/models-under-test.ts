@@ -1,5 +1,4 @@
 import type { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
-import type { PixelSize } from "../../domain/images/resolution.js";
 import type { FakeProvider, UpstreamTask } from "./fake-provider.js";
 import {
   FAL_FLUX,
@@ -20,11 +19,9 @@ export type ModelUnderTest = {
   /** As in the settings. */
   readonly name: string;
   readonly start: (overrides: Overrides) => Promise<Remote>;
-  /** Of a model that is not asked for a size in pixels: what it gives, and what is known of it beforehand. */
-  readonly picture?: { readonly size: PixelSize; readonly said: (task: UpstreamTask) => string };
+  /** Of a model that is not asked for a size in pixels: what is known of it beforehand. */
+  readonly said?: (task: UpstreamTask) => string;
 };
-
-const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
 
 const ofRatio = ({ input }: UpstreamTask): string => `${input.aspect_ratio} at ${input.resolution}`;
 
@@ -45,12 +42,12 @@ export const MODELS: readonly ModelUnderTest[] = [
   {
     name: "`fal:flux-3`",
     start: (o) => startFal(o, { model: "flux-3" }),
-    picture: { size: size(3072, 1536), said: ofRatio },
+    said: ofRatio,
   },
   {
     name: "`fal:hunyuan-world`",
     start: (o) => startFal(o, { model: "hunyuan-world" }),
-    picture: { size: size(1920, 960), said: () => "1920 × 960" },
+    said: () => "1920 × 960",
   },
   { name: "`fal:flux-lora`", start: (o) => startFal(o, FAL_FLUX) },
   { name: "`replicate:bytedance/seedream-4`", start: (o) => startUncheckedReplicate(o, "bytedance/seedream-4") },
@@ -66,12 +63,12 @@ export const MODELS: readonly ModelUnderTest[] = [
   {
     name: "`skybox`",
     start: startSkybox,
-    picture: { size: size(4096, 2048), said: () => "by style" },
+    said: () => "by style",
   },
   {
     name: "`worldlabs`",
     start: startWorldlabs,
-    picture: { size: size(2560, 1280), said: () => "not documented" },
+    said: () => "not documented",
   },
   { name: "`http`", start: startHttp },
 ];

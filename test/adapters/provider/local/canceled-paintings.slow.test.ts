@@ -1,6 +1,4 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
@@ -17,6 +15,7 @@ import {
 } from "../../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
+import { startLocalServer } from "../../../support/local-server.js";
 
 /** Paints nothing: a picture is painted until it is stopped and the test lets it end. */
 class HeldPool extends PaintPool {
@@ -45,43 +44,38 @@ class HeldPool extends PaintPool {
   }
 }
 
+let folder: string;
+let pool: HeldPool;
+let publicFetch: PublicFetch;
+let provider: LocalProvider;
+
+const aProvider = (paintPool = pool, fetching = publicFetch) =>
+  new LocalProvider({
+    clock: new HandClock(),
+    references: new ReferenceImages(new MemoryObjectStorage(), fetching),
+    pool: paintPool,
+    folder,
+    publicUrl: "https://p.example",
+    delayMilliseconds: 0,
+  });
+const request = aCreationRequest({ resolution: "4k", prompt: "a foggy ocean" });
+const submitted = async (n = 1): Promise<string> =>
+  (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+const files = async () => [await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+  pool = new HeldPool(1);
+  publicFetch = new PublicFetch();
+  provider = aProvider();
+});
+afterEach(async () => {
+  pool.letEnd();
+  await publicFetch.close();
+  await rm(folder, { recursive: true });
+});
+
 describe("a canceled generation of the local provider", () => {
-  let folder: string;
-  let clock: HandClock;
-  let pool: HeldPool;
-  let publicFetch: PublicFetch;
-  let provider: LocalProvider;
-  const storage = new MemoryObjectStorage();
-
-  const aProvider = (paintPool: PaintPool, fetching = publicFetch) =>
-    new LocalProvider({
-      clock,
-      references: new ReferenceImages(storage, fetching),
-      pool: paintPool,
-      folder,
-      publicUrl: "https://p.example",
-      delayMilliseconds: 0,
-    });
-  const anOrder = (n = 1, more: Readonly<Record<string, unknown>> = {}) => ({
-    taskId: taskId(n),
-    request: aCreationRequest({ resolution: "4k", prompt: "a foggy ocean", ...more }),
-  });
-  const submitted = async (n = 1): Promise<string> => (await provider.submit(anOrder(n)))._unsafeUnwrap();
-  const files = async () => [await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))];
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "local-provider-"));
-    clock = new HandClock();
-    pool = new HeldPool(1);
-    publicFetch = new PublicFetch();
-    provider = aProvider(pool);
-  });
-  afterEach(async () => {
-    pool.letEnd();
-    await publicFetch.close();
-    await rm(folder, { recursive: true });
-  });
-
   it("is confirmed after its painting has stopped; until then polls return running", async () => {
     const id = await submitted();
     await expect.poll(() => pool.painting).toBe(1);
@@ -122,64 +116,31 @@ describe("a canceled generation of the local provider", () => {
   });
 
   it("does not wait for a reference image that does not arrive", async () => {
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const { origin, close } = await startLocalServer(() => {});
     const fetching = new PublicFetch([origin]);
     provider = aProvider(pool, fetching);
     // A customer's URL is https; the exempt origin stands for any host that is slow.
-    const order = anOrder(1);
-    const request = { ...order.request, imageUrls: [`${origin}/a.png`] };
-    const id = (await provider.submit({ ...order, request }))._unsafeUnwrap();
+    const order = { taskId: taskId(1), request: { ...request, imageUrls: [`${origin}/a.png`] } };
+    const id = (await provider.submit(order))._unsafeUnwrap();
     await expect.poll(() => pool.painting).toBe(1);
     const from = performance.now();
     expect(await provider.cancel(id)).toEqual(ok("canceled"));
     expect(performance.now() - from).toBeLessThan(15_000); // the time limit of the fetch is 20 s
     await fetching.close();
-    silent.closeAllConnections();
-    silent.close();
-  });
-
-  it("leaves the paintings of others as they are", async () => {
-    pool.letEnd();
-    const [first, second] = [await submitted(1), await submitted(2)];
-    await expect.poll(() => pool.painting).toBe(2);
-    await provider.cancel(first);
-    expect(pool.painting).toBe(1);
-    expect(await provider.poll(second)).toEqual(ok({ state: "running" }));
-    await provider.cancel(second);
+    await close();
   });
 });
 
 describe("the paintings of the local provider", () => {
-  let folder: string;
-  const publicFetch = new PublicFetch();
-  const pool = new HeldPool(1);
-  const aProvider = () =>
-    new LocalProvider({
-      clock: new HandClock(),
-      references: new ReferenceImages(new MemoryObjectStorage(), publicFetch),
-      pool,
-      folder,
-      publicUrl: "https://p.example",
-      delayMilliseconds: 0,
-    });
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "local-provider-"));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
   it("never exceed the slots of its place: a further submission gets busy", async () => {
-    const [place] = aProvider().places();
+    const [place] = provider.places();
     const max = place?.concurrencyMax ?? 0;
     expect(max).toBeGreaterThan(5); // more than one account can have
-    const before = aProvider();
-    const request = aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" });
     const ids: string[] = [];
-    for (let n = 1; n <= max; n += 1) ids.push((await before.submit({ taskId: taskId(n), request }))._unsafeUnwrap());
-    const refused = await before.submit({ taskId: taskId(max + 1), request });
+    for (let n = 1; n <= max; n += 1) ids.push(await submitted(n));
+    const refused = await provider.submit({ taskId: taskId(max + 1), request });
     expect(refused._unsafeUnwrapErr().kind).toBe("busy");
-    expect(await before.search(taskId(max + 1))).toEqual(ok(undefined));
+    expect(await provider.search(taskId(max + 1))).toEqual(ok(undefined));
 
     // A process that starts with the jobs of several others.
     const another = aProvider();
@@ -190,18 +151,17 @@ describe("the paintings of the local provider", () => {
     for (const id of ids) expect(await next.poll(id)).toEqual(ok({ state: "running" }));
     expect(pool.orders).toHaveLength(max);
     pool.letEnd();
-    for (const id of ids) await Promise.all([before, another, next].map((one) => one.cancel(id)));
+    for (const id of ids) await Promise.all([provider, another, next].map((one) => one.cancel(id)));
   });
 
   it("share the processors by owner, also after a restart; orders without an owner count separately", async () => {
-    const request = aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" });
-    const provider = aProvider();
     await provider.submit({ taskId: taskId(1), owner: "account", request });
-    await provider.submit({ taskId: taskId(2), request });
+    await submitted(2);
     pool.orders.length = 0;
     const next = aProvider();
     for (const n of [1, 2]) await next.poll(`local-${taskId(n)}`);
     expect(pool.orders.map(({ owner }) => owner)).toEqual(["account", taskId(2)]);
+    pool.letEnd();
     for (const one of [provider, next]) for (const n of [1, 2]) await one.cancel(`local-${taskId(n)}`);
   });
 });

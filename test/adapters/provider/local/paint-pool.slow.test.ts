@@ -13,8 +13,6 @@ import { RESOLUTIONS, type Resolution } from "../../../../domain/images/resoluti
 
 const LAKE = sceneOf("a lake in the mountains", []);
 const MEBIBYTE = 1024 * 1024;
-/** Strips of one picture. */
-const STRIPS = { "1k": 16, "4k": 113 };
 
 const square = (widthPixels: number) => ({ widthPixels, heightPixels: widthPixels / 2 });
 const anOrder = (size = square(256), owner = "a", signal = new AbortController().signal) => ({
@@ -182,37 +180,6 @@ describe("PaintPool", () => {
     workers.strips[0]?.end();
     await Promise.all(others);
   });
-
-  it.each([
-    ["thirty 4k pictures of six others", "1k", STRIPS["1k"]],
-    ["thirty 4k pictures of six others", "4k", 7 * STRIPS["4k"]],
-    ["five 4k pictures of one other", "4k", 2 * STRIPS["4k"]],
-  ] as const)(
-    "paints the picture of an owner who comes behind %s in its share: %s",
-    async (others, size, stripsMax) => {
-      const workers = new Workers();
-      const pool = new PaintPool(2, workers.start);
-      const [count, owners] = others.startsWith("thirty") ? [30, 6] : [5, 1];
-      const pictures = Array.from({ length: count }, (_, n) =>
-        paint(pool, anOrder(RESOLUTIONS["4k"], `owner ${n % owners}`)),
-      );
-      await settled();
-      for (let strips = 0; strips < 160; strips += 1) await workers.endOne(); // they have begun
-      let ended = false;
-      const picture = paint(pool, anOrder(RESOLUTIONS[size], "late")).finally(() => {
-        ended = true;
-      });
-      await settled();
-      let strips = 0;
-      for (; !ended && strips < 1000; strips += 1) await workers.endOne();
-      expect((await picture).isOk()).toBe(true);
-      // Two strips were being painted.
-      expect(strips).toBeLessThanOrEqual(stripsMax + 2);
-      const rest = pool.close();
-      while (workers.strips.length > 0) await workers.endOne();
-      await Promise.all([rest, ...pictures]);
-    },
-  );
 
   it("finishes every picture within the memory limit in random orders and stops", async () => {
     const step = fc.oneof(

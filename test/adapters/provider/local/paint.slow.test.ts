@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
-import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
 
 const pool = new PaintPool(2);
@@ -9,15 +8,11 @@ afterAll(() => pool.close());
 const WIDTH = 256;
 const HEIGHT = 128;
 
-const painted = async (
-  prompt: string | undefined,
-  width = WIDTH,
-  references: Reference[] = [],
-): Promise<Uint8Array> => {
+const painted = async (prompt: string, width = WIDTH): Promise<Uint8Array> => {
   const size = { widthPixels: width, heightPixels: width / 2 };
   const order = { size, owner: "a", extraBytes: 0, signal: new AbortController().signal };
   const done = await pool.run(order, async (paint) => {
-    const pixels = await paint(sceneOf(prompt, references), references);
+    const pixels = await paint(sceneOf(prompt, []), []);
     return pixels.map((shared) => shared.slice());
   });
   return done.andThen((pixels) => pixels)._unsafeUnwrap();
@@ -72,14 +67,10 @@ describe("a painted panorama", () => {
     expect(brightness(pixels)).toBeLessThan(250);
   });
 
-  it("depends on the prompt only, ignoring blanks and capitals", async () => {
+  it("depends on the prompt, ignoring blanks and capitals", async () => {
     const first = await painted("a lake in the mountains");
-    expect(await painted("a lake in the mountains")).toEqual(first);
     expect(await painted("  A lake  in the Mountains")).toEqual(first);
-  });
-
-  it("differs for a different prompt with the same features", async () => {
-    expect(await painted("a lake in the mountains")).not.toEqual(await painted("a lake in the high mountains"));
+    expect(await painted("a lake in the high mountains")).not.toEqual(first);
   });
 
   it("shows the same picture at every size", async () => {
@@ -94,32 +85,5 @@ describe("a painted panorama", () => {
       }
     }
     expect(difference / (WIDTH * HEIGHT)).toBeLessThan(5);
-  });
-});
-
-describe("reference images in a painted panorama", () => {
-  const aReference = (red: number, green: number, blue: number): Reference => {
-    const pixels = new Uint8Array(64 * 48 * 3);
-    for (let at = 0; at < pixels.length; at += 3) pixels.set([red, green, blue], at);
-    return { widthPixels: 64, heightPixels: 48, pixels };
-  };
-  const pixelAt = (pixels: Uint8Array, column: number) => [
-    ...pixels.subarray(((HEIGHT / 2) * WIDTH + column) * 3).subarray(0, 3),
-  ];
-
-  it("are placed ahead, or evenly around if there are several", async () => {
-    const references = [aReference(200, 10, 10), aReference(10, 200, 10), aReference(10, 10, 200)];
-    const pixels = await painted("a lake", WIDTH, references);
-    const [ahead, second, third] = [0, 1, 2].map((index) =>
-      pixelAt(pixels, ((WIDTH / 2 + (index * WIDTH) / 3) % WIDTH) | 0),
-    );
-    for (const [pixel, channel] of [
-      [ahead, 0],
-      [second, 1],
-      [third, 2],
-    ] as const) {
-      expect(pixel![channel]).toBeGreaterThan(185);
-      expect(Math.max(...pixel!.filter((_, index) => index !== channel))).toBeLessThan(25);
-    }
   });
 });

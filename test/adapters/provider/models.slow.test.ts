@@ -7,7 +7,6 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/support/builders.js";
 import { errorReply } from "../../../adapters/http/replies/errors.js";
-import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { LocalProvider } from "../../../adapters/provider/local/local-provider.js";
@@ -19,7 +18,6 @@ import type { RemoteProvider } from "../../../adapters/provider/remote/remote-pr
 import type { TaskId } from "../../../domain/ids.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
 import { type PixelSize, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
-import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { useCases } from "../../support/application.js";
 import type { FakeProvider, UpstreamTask } from "../../support/fake-provider.js";
 import { MODELS, type ModelUnderTest } from "../../support/models-under-test.js";
@@ -34,9 +32,12 @@ const CREDITS = 100;
 const PHOTOS = await Promise.all(
   ["#d01030", "#10d030", "#3010d0"].map(async (colour) => {
     const bytes = await plain({ widthPixels: 384, heightPixels: 256 }, colour).png().toBuffer();
-    return { bytes, rgb: [...Buffer.from(colour.slice(1), "hex")], sha256: sha256Of(bytes) };
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const name = referenceImageName(sha256.slice(0, 22), "image/png");
+    return { bytes, name, rgb: [...Buffer.from(colour.slice(1), "hex")], sha256 };
   }),
 );
+const URLS = PHOTOS.map(({ name }) => new MemoryObjectStorage().urlOf(name));
 /** Where the photos lie across a panorama, by their number. */
 const DIRECTIONS: readonly (readonly number[])[] = [[], [1 / 2], [1 / 2, 0], [1 / 2, 5 / 6, 1 / 6]];
 const COLOUR_DISTANCE_MAX = 40;
@@ -67,7 +68,7 @@ const rows = new Map<string, Row>();
 
 describe.each(MODELS)("$name", (model) => {
   it("receives every field of a request, or refuses the request without a charge", async () => {
-    const { provider, fake, world, instance, request, close } = await set(model);
+    const { provider, fake, world, create, close } = await set(model);
     try {
       fake.plan = "run";
       const row = {
@@ -80,10 +81,10 @@ describe.each(MODELS)("$name", (model) => {
       let latest: TaskId | undefined;
       for (const resolution of RESOLUTION_NAMES) {
         for (const { images, prompt } of kindsFor(resolution)) {
-          const wanted = request(images, prompt, resolution);
+          const wanted = aCreationRequest({ prompt, image_urls: URLS.slice(0, images), resolution, seed: SEED });
           const owner = await anOwner(world, CREDITS);
           const before = fake.server.requests.length;
-          const created = await instance.createPanorama(owner, wanted);
+          const created = await create(owner, wanted);
           if (created.isErr()) {
             const reply = errorReply(created.error);
             const { error } = JSON.parse(String(reply.body));
@@ -101,7 +102,7 @@ describe.each(MODELS)("$name", (model) => {
           if (prompt !== undefined) expect(fake.promptOf(task)).toContain(prompt);
           latest = created.value.task.id;
           seeds.add(seedIn(task, latest));
-          row.sizes.set(resolution, (model.picture?.said ?? ((one) => sizeText(askedOf(fake, one))))(task));
+          row.sizes.set(resolution, (model.said ?? ((one) => sizeText(askedOf(fake, one))))(task));
           if (images === 0) row.fromText = true;
           else row.images.add(images);
         }
@@ -117,80 +118,38 @@ describe.each(MODELS)("$name", (model) => {
       await close();
     }
   });
-
-  // The smallest and the largest: test/adapters/imaging/sharp-imaging.slow.test.ts makes every size of any other.
-  it.each(["1k", "4k"] as const)(
-    "returns exactly %s for any native size, and reports the native size",
-    async (resolution) => {
-      const { provider, fake, world, instance, request, close } = await set(model);
-      try {
-        const wanted = [3, 2, 1, 0].map((images) => request(images, PROMPT, resolution));
-        const most = wanted.find((one) => provider.checkRequest(one).isOk()) as CreationRequest;
-        const owner = await anOwner(world, CREDITS);
-        const { id } = (await instance.createPanorama(owner, most))._unsafeUnwrap().task;
-        const native = model.picture?.size ?? askedOf(fake, fake.tasks[0] as UpstreamTask);
-        fake.picture = await pictureOf(native);
-        await world.clock.advance(10_000);
-        await instance.settle();
-        const task = await world.tasks.find(id, owner);
-        if (task?.state !== "succeeded") throw new Error(`The task is ${JSON.stringify(task)}.`);
-        expect(task.nativeSize).toEqual(native);
-        const [measured] = world.reporter.of("picture_measured");
-        expect(measured).toMatchObject({ taskId: id, provider: provider.name, nativeSize: native });
-        const bytes = (await world.storage.read(task.image.imageName))._unsafeUnwrap();
-        expect(await sizeOf(bytes)).toEqual(RESOLUTIONS[resolution]);
-      } finally {
-        await close();
-      }
-    },
-  );
 });
 
-describe("`local`", () => {
-  it("paints every request in the exact size, with all reference images in it", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "every-model-"));
-    const [clock, storage, publicFetch, pool] = [
-      new HandClock(),
-      new MemoryObjectStorage(),
-      new PublicFetch(),
-      new PaintPool(2),
-    ];
-    const references = new ReferenceImages(storage, publicFetch);
-    const settings = { clock, references, pool, folder, publicUrl: "https://p.example", delayMilliseconds: 0 };
-    const provider = new LocalProvider(settings);
-    try {
-      const urls = await hosted(storage);
-      for (const [n, [images, resolution]] of (
-        [
-          [0, "1k"], // 2k: test/adapters/provider/local/local-provider.slow.test.ts, 4k: test/bootstrap/service.slow.test.ts
-          [1, "1k"],
-          [2, "1k"],
-          [3, "1k"],
-        ] as const
-      ).entries()) {
-        const request = aCreationRequest({ prompt: "a foggy ocean", image_urls: urls.slice(0, images), resolution });
-        const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
-        await provider.idle();
-        const progress = (await provider.poll(id))._unsafeUnwrap();
-        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-        const { bytes } = (await provider.download(progress.temporaryUrl))._unsafeUnwrap();
-        expect(await sizeOf(bytes)).toEqual(RESOLUTIONS[resolution]);
-        expect(await photosOn(Buffer.from(bytes), images)).toEqual([1, 2, 3].slice(0, images));
-        expect((await provider.search(taskId(n)))._unsafeUnwrap()).toBe(id);
-      }
-      const sizes = RESOLUTION_NAMES.map((resolution) => [resolution, sizeText(RESOLUTIONS[resolution])]);
-      rows.set("`local`", {
-        name: "`local`",
-        fromText: true,
-        images: new Set([1, 2, 3]),
-        sizes: Object.fromEntries(sizes) as Row["sizes"],
-        seed: "used",
-        lost: "by our id",
+it("`local` paints every request in the exact size, with all reference images in it", async () => {
+  const { provider, close } = await aLocalProvider();
+  try {
+    // 2k: local/local-provider.slow.test.ts, 4k: test/bootstrap/service.slow.test.ts
+    for (const images of [0, 1, 2, 3]) {
+      const request = aCreationRequest({
+        prompt: "a foggy ocean",
+        image_urls: URLS.slice(0, images),
+        resolution: "1k",
       });
-    } finally {
-      await Promise.all([pool.close(), publicFetch.close()]);
-      await rm(folder, { recursive: true });
+      const id = (await provider.submit({ taskId: taskId(images), request }))._unsafeUnwrap();
+      await provider.idle();
+      const progress = (await provider.poll(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      const { bytes } = (await provider.download(progress.temporaryUrl))._unsafeUnwrap();
+      expect(await sizeOf(bytes)).toEqual(RESOLUTIONS["1k"]);
+      expect(await photosOn(Buffer.from(bytes), images)).toEqual([1, 2, 3].slice(0, images));
+      expect((await provider.search(taskId(images)))._unsafeUnwrap()).toBe(id);
     }
+  } finally {
+    await close();
+  }
+  const sizes = RESOLUTION_NAMES.map((resolution) => [resolution, sizeText(RESOLUTIONS[resolution])]);
+  rows.set("`local`", {
+    name: "`local`",
+    fromText: true,
+    images: new Set([1, 2, 3]),
+    sizes: Object.fromEntries(sizes) as Row["sizes"],
+    seed: "used",
+    lost: "by our id",
   });
 });
 
@@ -217,46 +176,38 @@ const cellsOf = ({ name, fromText, images, sizes, seed, lost }: Row): readonly s
   return [name, fromText ? "yes" : "no", text, ...RESOLUTION_NAMES.map((one) => sizes[one]), seed, lost];
 };
 
-/** The application with one model, and requests for it. */
+/** The application with one model. */
 const set = async (model: ModelUnderTest) => {
   const world = aWorld();
   const { clock, storage } = world;
-  const remote = await model.start({
-    clock,
-    storage,
-    // All requests are started at once. A large canvas takes seconds on a busy machine.
-    concurrencyMax: 1_000,
-    submitTimeoutMilliseconds: 120_000,
-  });
+  // All requests are started at once. A large canvas takes seconds on a busy machine.
+  const limits = { concurrencyMax: 1_000, submitTimeoutMilliseconds: 120_000 };
+  const remote = await model.start({ clock, storage, ...limits });
   expect((await remote.provider.check()).isOk()).toBe(true);
-  const urls = await hosted(storage);
-  const recorded = PHOTOS.map(({ sha256 }) => ({ content: `${sha256}.png`, countedBytes: 1, name: nameOf(sha256) }));
+  await storePhotos(storage);
+  const recorded = PHOTOS.map(({ name }) => ({ content: name, countedBytes: 1, name }));
   const uploader = await anOwner(world, CREDITS);
   (await world.references.add(uploader, recorded, clock.now(), () => ok(undefined)))._unsafeUnwrap();
-  return {
-    ...remote,
-    world,
-    instance: useCases({ ...world, provider: remote.provider, imaging: sharpImaging() }),
-    request: (images: number, prompt: string | undefined, resolution: Resolution) =>
-      aCreationRequest({ prompt, image_urls: urls.slice(0, images), resolution, seed: SEED }),
-  };
+  return { ...remote, world, create: useCases({ ...world, provider: remote.provider }).createPanorama };
 };
 
-const nameOf = (sha256: string) => referenceImageName(sha256.slice(0, 22), "image/png");
+const aLocalProvider = async () => {
+  const [storage, publicFetch, pool] = [new MemoryObjectStorage(), new PublicFetch(), new PaintPool(2)];
+  await storePhotos(storage);
+  const folder = await mkdtemp(join(tmpdir(), "every-model-"));
+  const references = new ReferenceImages(storage, publicFetch);
+  const settings = { clock: new HandClock(), publicUrl: "https://p.example", delayMilliseconds: 0 };
+  const provider = new LocalProvider({ references, pool, folder, ...settings });
+  const close = async () => {
+    await Promise.all([pool.close(), publicFetch.close()]);
+    await rm(folder, { recursive: true });
+  };
+  return { provider, close };
+};
 
-/** Stores the photos, and resolves to their URLs. */
-const hosted = (storage: MemoryObjectStorage): Promise<string[]> =>
-  Promise.all(
-    PHOTOS.map(async ({ bytes, sha256 }) => {
-      const name = nameOf(sha256);
-      await storage.put(name, bytes, "image/png");
-      return storage.urlOf(name);
-    }),
-  );
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
+const storePhotos = async (storage: MemoryObjectStorage): Promise<void> => {
+  for (const { name, bytes } of PHOTOS) await storage.put(name, bytes, "image/png");
+};
 
 /** The numbers of the photos that a reference image is or shows; `given`: how many photos the request has. */
 const photosIn = async (reference: unknown, given: number): Promise<number[]> => {
@@ -294,19 +245,6 @@ const askedOf = (fake: FakeProvider, task: UpstreamTask): PixelSize => {
 };
 
 const sizeText = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
-
-/** A picture without a seam, dark above and bright below. Each size is drawn once. */
-const pictureOf = async ({ widthPixels, heightPixels }: PixelSize): Promise<Buffer> => {
-  const known = pictures.get(widthPixels);
-  if (known !== undefined) return known;
-  const picture = await sharp(Buffer.of(20, 40, 90, 150, 140, 120), { raw: { width: 1, height: 2, channels: 3 } })
-    .resize(widthPixels, heightPixels, { fit: "fill" })
-    .jpeg()
-    .toBuffer();
-  pictures.set(widthPixels, picture);
-  return picture;
-};
-const pictures = new Map<number, Buffer>();
 
 /** What the task was started with, wherever its seed stands. */
 const seedIn = ({ input }: UpstreamTask, id: TaskId): string => {
