@@ -26,7 +26,7 @@ const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 const atBothMoments = (fault: { readonly name: string } & DistributiveOmit<Fault, "name" | "moment">): Fault[] =>
   (["before", "after"] as const).map((moment) => ({ ...fault, moment, name: `${fault.name} ${moment}` }));
 
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+export type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 const FAULTS: readonly Fault[] = [
   ...atBothMoments({ name: "killed", kind: "kill" }),

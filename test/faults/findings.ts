@@ -40,14 +40,14 @@ export const inspect = async (
   around: Surroundings,
 ): Promise<{ readonly findings: string[]; readonly ends: readonly string[]; readonly unannounced: string[] }> => {
   const { stores, database, reporter, underWay } = around;
-  const findings = [...(await workLeft(around)), ...underWay.twice];
+  const findings = [...(await workLeft(around)), ...underWay.twice, ...around.unreadable];
   const tasks: Task[] = [];
   for await (const { standing, entries, tasks: own } of stores.ledger.all()) {
     findings.push(...audit(standing, entries, own));
     if (standing.activeTasks !== 0) findings.push(`${standing.activeTasks} tasks are still counted as active`);
     tasks.push(...own);
     const { remaining, reserved, spent } = await stores.ledger.totals(standing.accountId);
-    const bought = sumOf(entries.filter(({ kind }) => kind === "purchase" || kind === "payment_refund"));
+    const bought = sumOf(entries.filter(({ kind }) => /^(purchase|payment_)/.test(kind)));
     if (remaining + reserved + spent !== bought)
       findings.push(`the totals do not add up to the ${bought} bought credits`);
   }
@@ -63,10 +63,11 @@ export const inspect = async (
   findings.push(...answerFindings(around, byId));
   findings.push(...(await spendingFindings(around, tasks)));
   for (const [id, known] of around.packs) {
-    if (known.size < 2) continue;
+    if (!known.has("paid") || !known.has("refunded")) continue;
+    const expected = CREDIT_PACKS[0].credits / (known.has("disputed") && !known.has("won") ? 1 : 2);
     const order = await stores.orders.find(id);
     const takenBack = order?.state === "pending" ? undefined : order?.takenBack;
-    if (takenBack !== CREDIT_PACKS[0].credits / 2) findings.push(`${takenBack} credits of order ${id} are taken back`);
+    if (takenBack !== expected) findings.push(`${takenBack} credits of order ${id} are taken back`);
   }
   for (const { error, work } of reporter.of("work_failed")) {
     if (!isInjected(error)) findings.push(`the work ${work} failed: ${String(error)}`);

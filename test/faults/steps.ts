@@ -1,11 +1,13 @@
 import { setTimeout } from "node:timers/promises";
-import { aCreationRequest, noon } from "../../adapters/contracts/support/builders.js";
+import { aCreationRequest, noon, secondsAfter } from "../../adapters/contracts/support/builders.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import type { Script } from "../../adapters/memory/scripted-provider.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import { CREDIT_PACKS, type OrderId } from "../../domain/credits/order.js";
+import type { PaymentReturn } from "../../domain/credits/payment-return.js";
+import type { DistributiveOmit } from "./faults.js";
 import type { Instance } from "./instance.js";
 import type { Creation, Surroundings } from "./surroundings.js";
 
@@ -131,14 +133,36 @@ export const packPaid: Step = async ({ useCases }, { packs, payments }) => {
   }
 };
 
+const packReturned =
+  (what: "refunded" | "disputed" | "won", returned: DistributiveOmit<PaymentReturn, "id">): Step =>
+  async ({ useCases }, { packs, payments }) => {
+    for (const [order, known] of packs) {
+      const report = { paymentId: paymentOf(order), returned: { ...returned, id: `${returned.kind}_${order}` } };
+      const { body, signature } = payments.giveBack(report);
+      if ((await useCases.receivePayment(body, signature)).isOk()) known.add(what);
+    }
+  };
+
+const { priceCents } = CREDIT_PACKS[0];
+
 /** The payment service reports that it has given half of the money back. */
-export const packRefunded: Step = async ({ useCases }, { packs, payments }) => {
-  for (const [order, known] of packs) {
-    const refund = { id: `re_${order}`, kind: "refund" as const, cents: CREDIT_PACKS[0].priceCents / 2, at: noon };
-    const { body, signature } = payments.giveBack({ paymentId: paymentOf(order), returned: refund });
-    if ((await useCases.receivePayment(body, signature)).isOk()) known.add("refunded");
-  }
-};
+export const packRefunded = packReturned("refunded", { kind: "refund", cents: priceCents / 2, at: noon });
+
+/** The customer disputes the payment, and the payment service takes the whole price back until it is decided. */
+export const packDisputed = packReturned("disputed", {
+  kind: "dispute",
+  state: "open",
+  stateAt: noon,
+  withdrawn: { cents: priceCents, at: noon, transfers: 1 },
+});
+
+/** The dispute is decided, and the price is given back to the operator. */
+export const packDisputeWon = packReturned("won", {
+  kind: "dispute",
+  state: "won",
+  stateAt: secondsAfter(noon, 1),
+  withdrawn: { cents: 0, at: secondsAfter(noon, 1), transfers: 2 },
+});
 
 type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase" | "deleteExpired" | "deliver" | "forget";
 

@@ -95,7 +95,17 @@ export const surroundings = async (database: AnyDatabase, scenario: Providers) =
   const [first, ...others] = names.map((name) => new (isCalled ? CalledProvider : ScriptedProvider)({}, name));
   if (first === undefined) throw new Error("a scenario needs a provider");
   const providers = [first, ...others] as const;
-  for (const provider of providers) provider.clock = clock;
+  const storage = new MemoryObjectStorage();
+  const unreadable: string[] = [];
+  for (const provider of providers) {
+    provider.clock = clock;
+    const submit: ScriptedProvider["submit"] = provider.submit.bind(provider);
+    provider.submit = (order, submissionDeadline) => {
+      const gone = order.request.imageUrls.filter((url) => !storage.objects.has(storage.nameOf(url) as never));
+      unreadable.push(...gone.map((url) => `the provider cannot read ${url}, which task ${order.taskId} uses`));
+      return submit(order, submissionDeadline);
+    };
+  }
   const world = { ...aWorld(stores), clock };
   const owner = await anOwner(world, 60);
   const limits = { ...NO_LIMITS, creditsPerDay: credits(40) };
@@ -109,7 +119,9 @@ export const surroundings = async (database: AnyDatabase, scenario: Providers) =
     clock,
     providers,
     provider: new ProviderChain(providers, () => {}),
-    storage: new MemoryObjectStorage(),
+    storage,
+    /** Reference images that were gone when a provider wanted to read them, one sentence each. */
+    unreadable,
     imaging: new MemoryImaging(),
     sender: new FakeReceiver(),
     webhooks,
@@ -130,7 +142,7 @@ export const surroundings = async (database: AnyDatabase, scenario: Providers) =
     orders: new Set<OrderId>(),
     payments: new MemoryPayments(),
     /** The orders of packs, and what the payment service was told is known of them. */
-    packs: new Map<OrderId, Set<"paid" | "refunded">>(),
+    packs: new Map<OrderId, Set<"paid" | "refunded" | "disputed" | "won">>(),
   };
 };
 

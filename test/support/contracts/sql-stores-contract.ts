@@ -1,11 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { describeTaskStore } from "../../../adapters/contracts/tasks/task-store-contract.js";
 import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
-import { describeConcurrentUploads } from "../../contracts/concurrent-uploads-contract.js";
+import { describeAccountStore } from "../../contracts/accounts/account-store-contract.js";
+import { describeApiKeyStore } from "../../contracts/accounts/api-key-store-contract.js";
+import { describeApiRequests } from "../../contracts/accounts/api-requests-contract.js";
+import { describePasswordLinkStore } from "../../contracts/accounts/password-link-store-contract.js";
+import { describeSessionStore } from "../../contracts/accounts/session-store-contract.js";
+import { describeDeliveryStore } from "../../contracts/deliveries/delivery-store-contract.js";
+import { describeEndpointStore } from "../../contracts/endpoint-store-contract.js";
+import { describeEventStore } from "../../contracts/event-store-contract.js";
+import { describeLedgerStore } from "../../contracts/ledger-store-contract.js";
 import { describeLetterOutbox } from "../../contracts/letter-outbox-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
-import { describeStores } from "../../contracts/store-contracts.js";
+import { describeOrderStore } from "../../contracts/order-store-contract.js";
+import { describeReferenceStore } from "../../contracts/reference-store-contract.js";
 import { describeTaskRecords } from "../../contracts/task-record-contract.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { describeTaskMetrics } from "./task-metrics-contract.js";
@@ -22,9 +32,20 @@ export const describeSqlStores = (
   technology: string,
   makeStores: () => Promise<SqlStores & { readonly database: AnyDatabase; close(): Promise<void> }>,
 ): void => {
-  describeStores(technology, makeStores);
-  describeTaskQueue({ describe, it, beforeEach, afterEach }, technology, makeStores);
-  describeConcurrentUploads(technology, makeStores);
+  const test = { describe, it, beforeEach, afterEach };
+  describeTaskStore(test, technology, makeStores);
+  describeAccountStore(technology, makeStores);
+  describeOrderStore(technology, makeStores);
+  describeApiKeyStore(technology, makeStores);
+  describeApiRequests(technology, makeStores);
+  describeLedgerStore(technology, makeStores);
+  describeSessionStore(technology, makeStores);
+  describePasswordLinkStore(technology, makeStores);
+  describeEndpointStore(technology, makeStores);
+  describeDeliveryStore(technology, makeStores);
+  describeEventStore(technology, makeStores);
+  describeReferenceStore(technology, makeStores);
+  describeTaskQueue(test, technology, makeStores);
   describeOperatorStore(technology, makeStores);
   describeOperatorLog(technology, makeStores);
   describeTaskRecords(technology, makeStores);
