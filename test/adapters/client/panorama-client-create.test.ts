@@ -24,13 +24,6 @@ describe("PanoramaClient.create", () => {
     expect(on.service.tasks).toHaveLength(2);
   });
 
-  it("sends the most that the panorama may cost", async () => {
-    await on.client.create({ ...aRequest(), max_credits: 4 });
-    await on.client.create({ ...aRequest(), max_credits: undefined });
-    const bodies = on.service.requests("POST", "/panoramas").map(({ body }) => JSON.parse(String(body)));
-    expect(bodies.map((body) => body.max_credits)).toEqual([4, undefined]);
-  });
-
   const onceOnly: Record<string, Fault> = {
     "a connection that is cut after the request was accepted": { kind: "accept-and-drop" },
     "a missing answer after the request was accepted": { kind: "accept-and-hang" },

@@ -64,14 +64,6 @@ describe("PanoramaClient.wait with progress", () => {
     expect(on.clock.pauses).toEqual([250, 500, 1000, 2000, 4000]);
     await on.startService();
   });
-
-  it("returns a failed generation as a task, not as an error", async () => {
-    const { id } = await on.client.create(aRequest("a storm test:fail"));
-    expect(await on.client.wait(id, { timeout: 60_000, onProgress })).toMatchObject({
-      status: "failed",
-      error: { code: "generation_failed" },
-    });
-  });
 });
 
 describe("the other calls of PanoramaClient", () => {

@@ -54,8 +54,8 @@ describe("GET /assets/{name}", () => {
     expect((await head.arrayBuffer()).byteLength).toBe(0);
   });
 
-  it.each(["bytes=2-4", "bytes=5-", "bytes=-3"])("answers 206 with the requested part for Range: %s", async (range) => {
-    const response = await get({ range });
+  it("answers 206 with the requested part of the image", async () => {
+    const response = await get({ range: "bytes=2-4" });
     expect(response.status).toBe(206);
     const [, start = "", end = ""] = /^bytes (\d+)-(\d+)\/13$/.exec(response.headers.get("content-range") ?? "") ?? [];
     const part = BYTES.subarray(Number(start), Number(end) + 1);

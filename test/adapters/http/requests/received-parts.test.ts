@@ -13,7 +13,6 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
   "Chrome and undici, with a quote in the name": [`${FORM}; filename="${utf8("é %22q%22 a;b\\")}.png"`, PNG],
   "curl before 7.81, with a quote": [`${FORM}; filename="a\\";b\\\\.png"`, PNG],
   "requests with urllib3 1, with a name that is not ASCII": [`${FORM}; filename*=utf-8''%C3%A9.png`, PNG],
-  "requests with urllib3 2": [`${FORM}; filename="${utf8("é %22q%22.png")}"`, PNG],
   "requests without a file name": [FORM],
   "HttpClient of .NET": [
     "Content-Disposition: form-data; name=files; filename=a.png; filename*=utf-8''a.png",
@@ -24,17 +23,10 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
     "Content-Type: application/octet-stream",
     "Content-Transfer-Encoding: binary",
   ],
-  "OkHttp and Guzzle": [`${FORM}; filename="a.png"`, PNG, "Content-Length: 44"],
   "Go, with a quote and a backslash": [`${FORM}; filename="a\\"b\\\\c.png"`, "Content-Type: application/octet-stream"],
   "React Native, with a useless type": [`${FORM}; filename="a.png"`, "Content-Type: image"],
-  "the http package of Dart": [
-    `content-disposition: form-data; name="files"; filename="a.png"`,
-    `content-type: ${"image/png"}`,
-  ],
   "a semicolon at the end": [`${FORM}; filename="2.png";`, PNG],
-  "semicolons everywhere": [`Content-Disposition: ;form-data;; name="files" ;; filename="2.png" ; ;`, PNG],
   "a quote that is not escaped": [`${FORM}; filename="a"b.png"`, PNG],
-  "many quotes that are not escaped": [`${FORM}; filename=""a" and "b"";`, PNG],
   "a backslash at the end": [`${FORM}; filename="C:\\pictures\\"`, PNG],
   "a backslash at the end, and the name behind it": [
     `Content-Disposition: form-data; filename="C:\\pictures\\"; name="files"`,
@@ -42,30 +34,19 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
   "spaces around =": ['Content-Disposition: form-data; name = "files"; filename = "a.png"', PNG],
   "no quotes, not ASCII": [`Content-Disposition: form-data; name=files; filename=${utf8("фото 1.png")}`, PNG],
   "Latin-1 in the name": [`${FORM}; filename="\xe9.png"`, PNG],
-  "a broken extended name": [`${FORM}; filename*=UTF-8''%ff%zz`, PNG],
   "an empty file name": [`${FORM}; filename=""`, PNG],
-  "an attachment": ['Content-Disposition: attachment; name="files"; filename="a.png"', PNG],
   "no kind of disposition": ['Content-Disposition: name="files"; filename="a.png"', PNG],
   "upper case": ['CONTENT-DISPOSITION: FORM-DATA; NAME="files"; FILENAME="a.png"', "CONTENT-TYPE: IMAGE/PNG"],
   "a folded header": ['Content-Disposition: form-data;\r\n name="files";\r\n\tfilename="a.png"', PNG],
-  "no space behind the colon": [
-    'Content-Disposition:form-data;name="files";filename="a.png"',
-    "Content-Type:image/png",
-  ],
   "a space before the colon": ['Content-Disposition : form-data; name="files"; filename="a.png"', PNG],
   "the header twice": [`${FORM}; filename="a.png"`, `${FORM}; filename="b.png"`, PNG],
   "headers that end with LF": [`${FORM}; filename="a.png"\n${PNG}`],
   "a line break in the name": [`${FORM}; filename="a\nb.png"`, PNG],
   "a line without a colon": ["no colon", `${FORM}; filename="a.png"`, PNG],
-  "many headers": [...Array.from({ length: 60 }, (_, n) => `X-${n}: 1`), `${FORM}; filename="a.png"`, PNG],
   "an extended name of the part": ["Content-Disposition: form-data; name*=UTF-8''files; filename=a.png", PNG],
   "a quote without its end": ['Content-Disposition: form-data; filename="a.png"; name="files', PNG],
-  "a very long file name": [`${FORM}; filename="${"x".repeat(10_000)}"`, PNG],
   "no file name, but a type": [FORM, PNG],
-  "no file name, and the type of a text": [FORM, "Content-Type: text/plain; charset=utf-8"],
-  "an old name of the type": [`${FORM}; filename="a.png"`, "Content-Type: image/x-png"],
   "the type of the request": [`${FORM}; filename="a.png"`, "Content-Type: multipart/form-data"],
-  "any type of image": [`${FORM}; filename="a.png"`, "Content-Type: image/*"],
   "an empty type": [`${FORM}; filename="a.png"`, "Content-Type:"],
 };
 
@@ -83,7 +64,6 @@ const UNCLEAR: Readonly<Record<string, readonly string[]>> = {
   "no semicolon between the parameters": ['Content-Disposition: form-data; name="files" filename="a.png"', PNG],
   "an encoded name": ['Content-Disposition: form-data; name="=?UTF-8?B?ZmlsZXM=?="; filename="a.png"', PNG],
   "the name of PHP": ['Content-Disposition: form-data; name="files[]"; filename="a.png"', PNG],
-  "the name with its position": ['Content-Disposition: form-data; name="files[0]"; filename="a.png"', PNG],
   "the singular": ['Content-Disposition: form-data; name="file"; filename="a.png"', PNG],
   "another case": ['Content-Disposition: form-data; name="Files"; filename="a.png"', PNG],
   "single quotes": ["Content-Disposition: form-data; name='files'; filename='a.png'", PNG],
@@ -93,7 +73,6 @@ const UNCLEAR: Readonly<Record<string, readonly string[]>> = {
 /** The name is clear and is another one. */
 const OTHER: Readonly<Record<string, readonly string[]>> = {
   "a text": ['Content-Disposition: form-data; name="comment"'],
-  "another file": ['Content-Disposition: form-data; name="photo"; filename="a.png"', PNG],
   "another file with a quote": ['Content-Disposition: form-data; name="photo"; filename="a"b.png";', PNG],
 };
 

@@ -20,15 +20,9 @@ type Behaviour = "200" | "404" | "silent" | `${number} closed` | `${number} JSON
 
 /** What a correct client never sends. OPERATIONS.md sums up what the servers do. */
 const MALFORMED: readonly (readonly [request: string, text: string, native: Behaviour, node: Behaviour])[] = [
-  ["98 headers", health(...numbered(97)), "200", "200"],
   ["99 headers", health(...numbered(98)), "silent", "200"],
-  ["bytes above 127 in a value", health("x: \xe9"), "200", "200"],
-  ["an empty value", health("x:"), "200", "200"],
   ["a space before the colon", health("x : 1"), "silent", "400 JSON closed"],
-  ["a line without a colon", health("xy"), "silent", "400 JSON closed"],
-  ["a folded line", health("x: 1", " 2"), "silent", "400 JSON closed"],
   ["a control character in a value", health("x: \x01"), "silent", "400 JSON closed"],
-  ["a NUL in a value", health("x: \0"), "silent", "400 JSON closed"],
   ["no header at all", "GET /healthz HTTP/1.1\r\n\r\n", "silent", "400 JSON closed"],
   ["a header block of 60 kB in one packet", health(`x: ${"v".repeat(60_000)}`), "200", "431 JSON closed"],
   [
@@ -37,16 +31,10 @@ const MALFORMED: readonly (readonly [request: string, text: string, native: Beha
     "431 closed",
     "400 JSON closed",
   ],
-  ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 closed", "400 JSON closed"],
-  ["two spaces before the path", health().replace(" /", "  /"), "505 closed", "200"],
   ["a control character in the path", health().replace("/h", "/\x01"), "505 closed", "400 JSON closed"],
-  ["bytes above 127 in the path", health().replace("/h", "/\xe9"), "404", "400 JSON closed"],
   ["a TLS handshake", "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n", "505 closed", "400 JSON closed"],
-  ["lines that end with LF only", health().replaceAll("\r", ""), "505 closed", "400 JSON closed"],
   ["an unknown method", health().replace("GET", "BREW"), "404 JSON", "400 JSON closed"],
   ["no Host header", "GET /healthz HTTP/1.1\r\nx: 1\r\n\r\n", "400 closed", "400 JSON closed"],
-  ["a negative content length", post(["content-length: -1"], "{}"), "400 closed", "400 JSON closed"],
-  ["a content length that is not a number", post(["content-length: 2, 2"], "{}"), "400 closed", "400 JSON closed"],
   ["a content length of 23 digits", post([`content-length: ${"9".repeat(23)}`], "{}"), "400 closed", "400 JSON closed"],
   [
     "content length and transfer encoding",
