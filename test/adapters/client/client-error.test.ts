@@ -5,13 +5,6 @@ import { invalidRequest } from "../../../domain/invalid-request.js";
 const refused = (index?: number) => invalidRequestError(invalidRequest("files", { name: "bytes_max", max: 10 }, index));
 
 describe("an error of the typed client", () => {
-  it("names the parameter at fault when the request is refused before it is sent", () => {
-    expect(refused(1)).toMatchObject({ param: "files[1]", message: "files[1]: must have at most 10 bytes." });
-    expect(invalidRequestError(invalidRequest("body", { name: "prompt_or_images" }))).toMatchObject({
-      param: undefined,
-    });
-  });
-
   it("uses the caller's own name for the parameter, if there is one", () => {
     const names = new Map([["files[1]", "harbour.jpg"]]);
     expect(messageWithNames(refused(1), names)).toBe("harbour.jpg: must have at most 10 bytes.");

@@ -131,28 +131,9 @@ describe("PanoramaClient.create", () => {
     await on.service.stop();
     expect(await failureOf(on.client.create(aRequest()))).toMatchObject({
       code: "network_error",
+      message: `${on.client.baseUrl} cannot be reached: ECONNREFUSED.`,
       mayHaveBeenAccepted: false,
     });
-    await on.startService();
-  });
-
-  it("rejects within two seconds after four attempts if nothing listens", async () => {
-    const { apiKey } = on.service;
-    const baseUrl = on.service.origin;
-    await on.service.stop();
-    const start = on.clock.now().getTime();
-    for (const random of [0, 0.5, 0.999]) {
-      on.clock.pauses.length = 0;
-      const offline = new PanoramaClient({ baseUrl, apiKey }, on.clock, () => random);
-      const error = await failureOf(offline.credits());
-      expect(error).toMatchObject({
-        code: "network_error",
-        message: `${baseUrl}/api/v1 cannot be reached: ECONNREFUSED.`,
-        mayHaveBeenAccepted: false,
-      });
-      expect(on.clock.pauses).toEqual([250, 500, 1000].map((longest) => longest * (0.5 + random / 2)));
-    }
-    expect(on.clock.now().getTime() - start).toBeLessThan(3 * 2_000);
     await on.startService();
   });
 

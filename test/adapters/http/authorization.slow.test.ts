@@ -1,5 +1,6 @@
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -22,10 +23,10 @@ import { keep, uploading } from "../../../domain/images/storage-status.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
-import { mcpOverService } from "../../support/mcp-over-service.js";
 import { textOf as textOfResult } from "../../support/mcp-session.js";
 import { putTask } from "../../support/put-task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { setUpMcp } from "../mcp/mcp-setup.js";
 import { POSITIONS, type Positions } from "./positions-table.js";
 
 type Owned = Pick<Task, "accountId" | "id" | "request" | "reservedAt" | "slug">;
@@ -263,10 +264,12 @@ describe("objects of another account", () => {
     ]);
   });
 
+  const mcp = setUpMcp();
   it("get the same MCP answer as unknown ids", async () => {
     const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
     const { known } = await furnish(service, bob, "mcp-bob");
-    const session = await mcpOverService(service, ann.key);
+    const client = new PanoramaClient({ baseUrl: service.url, apiKey: ann.key });
+    const session = await mcp.sessionWith(ann.key, client);
     const textOf = async (id: string) =>
       textOfResult(await session.call("get_panorama_task", { id }))
         .replaceAll(encodeURIComponent(id), "(id)")
@@ -277,6 +280,7 @@ describe("objects of another account", () => {
       expect(nothing).toContain('"code":"not_found"');
       expect(await textOf(id), kind).toBe(nothing);
     }
+    await session.client.close();
   });
 });
 

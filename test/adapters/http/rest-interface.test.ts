@@ -298,20 +298,6 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
         }
         expect(useCasesReached()).toBe(reached);
       });
-
-    if (methodOf(route) === "GET")
-      it("answers HEAD as GET, without the body", async () => {
-        const id = await service.created(customer);
-        const headers = { "x-api-key": customer.key };
-        const get = await send(route, headers, id);
-        const type = get.headers.get("content-type");
-        const isStream = type?.startsWith("text/event-stream") === true;
-        const length = isStream ? null : String(Buffer.byteLength(await get.text()));
-        if (isStream) await get.body?.cancel();
-        const head = await fetch(service.url + pathOf(route, id), { method: "HEAD", headers });
-        expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, type, ""]);
-        if (!isStream) expect(head.headers.get("content-length")).toBe(length);
-      });
   });
 
   it.each(THROWN)("answers $status $error on every route if a use case throws", async (row) => {

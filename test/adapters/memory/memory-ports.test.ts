@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { err, ok } from "neverthrow";
+import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, anAccount, noon, taskId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
@@ -91,22 +91,5 @@ describe("memoryPorts", () => {
     expect(payments.payment(body, "")._unsafeUnwrapErr().kind).toBe("unverified_webhook");
     payments.available = false;
     expect((await payments.checkout(order, pack, email))._unsafeUnwrapErr().kind).toBe("payments_unavailable");
-  });
-
-  it("include a webhook sender that records webhooks and gives chosen answers", async () => {
-    const { webhookSender } = ports;
-    const webhook = { url: "https://a.example/", id: "evt_1", body: "{}", secrets: [], at: noon };
-    expect(await webhookSender.send(webhook)).toEqual({ kind: "delivered", detail: "status 200" });
-    webhookSender.answer = () => ({ kind: "failed", detail: "status 500", isGone: false });
-    expect((await webhookSender.send(webhook)).kind).toBe("failed");
-    expect(webhookSender.sent).toEqual([webhook, webhook]);
-  });
-
-  it("include imaging that accepts only image signatures", async () => {
-    const { imaging } = ports;
-    const unusable = err({ kind: "unusable_image", reason: "it is not an image" });
-    const html = new TextEncoder().encode("<html>");
-    expect(await imaging.inspect(html)).toEqual(unusable);
-    expect(await imaging.panorama(html, { widthPixels: 2, heightPixels: 1 })).toEqual(unusable);
   });
 });

@@ -227,15 +227,6 @@ describe("the reading routes", () => {
       expect(await readJson(await waiting)).toMatchObject({ id: last, status: "processing", queue_position: 0 });
     });
 
-    it("counts as one read, no matter how long it waits", async () => {
-      const id = await service.created(customer);
-      const answer = read(id, { prefer: "wait=30" });
-      await waiting();
-      await service.clock.advance(30_000);
-      expect((await answer).headers.get("ratelimit")).toBe('"read";r=59;t=60');
-      expect((await read(id)).headers.get("ratelimit")).toMatch(/^"read";r=58;/);
-    });
-
     it("ends when the client disconnects", async () => {
       const id = await service.created(customer);
       const controller = new AbortController();

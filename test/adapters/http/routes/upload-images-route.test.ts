@@ -84,10 +84,6 @@ describe("POST /images", () => {
     expect(await urlsOf(await upload(formOf([second])))).toEqual([urls[1]]);
   });
 
-  it("accepts an image that is declared as application/octet-stream", async () => {
-    expect((await upload(formOf([new Blob([bytesOf("image/png")])]))).status).toBe(200);
-  });
-
   it.each([
     ["one file of exactly 10 MiB", [10 * MIB]],
     ["files of exactly 20 MiB in total", [10 * MIB, 10 * MIB]],
@@ -153,11 +149,6 @@ describe("POST /images", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"code":"invalid_request","message":"request body: must have at most 25 MiB');
     connection.close();
-  });
-
-  it("delivers the error to a client that sends more than 25 MiB", async () => {
-    const response = await upload(new Uint8Array(26 * MIB), { "content-type": "multipart/form-data; boundary=x" });
-    expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
   });
 
   it("refuses more than 25 MiB without a Content-Length while reading", async () => {
