@@ -58,7 +58,7 @@ const run = async (
   if (config.isErr()) return command.runMisconfigured?.(config.error) ?? err(misconfigured(config.error));
   // Imported last, because it takes longest: a mistyped command fails at once.
   const { createService } = await import("./service.js");
-  // Commands have no log: what they have to say is their result.
+  // Commands have no log, only a result.
   const logLevel = command === serve ? config.value.logLevel : "silent";
   const service = createService(
     { ...config.value, logLevel },
@@ -123,7 +123,7 @@ const thrown = (error: unknown): CommandError => {
 /** Output and exit status of a process. */
 export type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
 
-/** Runs the command of these arguments. Those that ask, wait or show progress also use the streams of the process. */
+/** Runs the command of these arguments. Some, such as those that ask, also use the streams of the process. */
 export const answerTo = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Answer> => {
   const isJson = args.includes("--json");
   if (args.length === 0 || args.includes("--help") || args.includes("-h")) {

@@ -1,9 +1,9 @@
 import { answerTo, commandOf } from "./answer-to.js";
 
-/** A pipe takes 64 KiB at once: what is still to be written would be lost at the exit. */
+/** A pipe takes 64 KiB at once: unwritten output would be lost at the exit. */
 const printed = (): Promise<unknown> =>
   new Promise((resolve) => {
-    process.stdout.once("error", resolve); // nobody reads it any more
+    process.stdout.once("error", resolve); // its reader has gone
     process.stdout.write("", resolve);
   });
 

@@ -46,7 +46,7 @@ export const tokens = {
   // system
   /** The time that all processes on the database decide by. */
   clock: token<DatabaseClock>("clock"),
-  /** Told how this machine's clock compares. */
+  /** Receives the difference of this machine's clock. */
   onClockCompared: token<(comparison: Comparison) => void>("onClockCompared"),
   ids: token<Ids>("ids"),
   secrets: token<Secrets>("secrets"),
@@ -66,7 +66,7 @@ export const tokens = {
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
   stores: token<Stores & Pick<SqlStores, "letterOutbox">>("stores"),
 
-  /** The use cases of the commands. `serve` uses those of `application`. */
+  /** The use cases of the commands. `serve` uses `application`. */
   storeUseCases: token<StoreUseCases>("storeUseCases"),
 
   // observability

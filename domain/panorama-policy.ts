@@ -57,7 +57,7 @@ export const panoramaPolicy = ({
        * Only reached by replacing keys within a minute, or with older keys above the maximum.
        */
       total: perMinute(writesPerMinute * API_KEYS_MAX),
-      /** Forms of an account on the web pages, including those that also count as writes. */
+      /** Forms of an account on the web pages, including forms that also count as writes. */
       form: perMinute(60),
       /** Password attempts for one e-mail address from one network. */
       login: perMinute(10),

@@ -105,7 +105,7 @@ export type ListFilter = {
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };
 
-/** The public URLs, in the order of the images. `expires_at` (RFC 3339): when those that no creation uses end. */
+/** The public URLs, in the order of the images. `expires_at` (RFC 3339): unused images are deleted then. */
 export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at: string };
 
 /** Balance, reserved and spent credits of an account. */

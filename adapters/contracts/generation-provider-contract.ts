@@ -14,7 +14,7 @@ export type Subject = {
   readonly provider: GenerationProvider;
   /** True if the provider can search for its tasks. `finished`: only for ended ones. */
   readonly searchable: boolean | "finished";
-  /** The id under which a search finds what was submitted under this one. By default the same. */
+  /** The id that a search finds for this submitted id. Default: the same id. */
   readonly foundAs?: ((upstreamTaskId: string) => string) | undefined;
   /** An order for the n-th task that ends with this outcome. */
   order(n: number, outcome: OrderedOutcome): GenerationOrder;

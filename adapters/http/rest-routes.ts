@@ -65,7 +65,7 @@ export type RestRoutesOptions = {
   readonly basePath?: string | undefined;
   /** Pages of these origins may call the routes from browsers. Default: only pages of the same origin. */
   readonly cors?: Cors | undefined;
-  /** For uploads while they are received. By default that of the operating system for temporary files. */
+  /** For uploads while they are received. Default: the folder of the operating system for temporary files. */
   readonly uploadsFolder?: string | undefined;
   /** Serves the objects of a storage in files as `/assets/{folder}/{file}`. */
   readonly assets?: Assets | undefined;
@@ -81,7 +81,7 @@ export type RestRoutesOptions = {
   readonly observer?: Observer | undefined;
   /** Requests of a kind for which it returns `true` are refused with 429. By default none. */
   readonly isDatabaseOverloaded?: ((kind: RequestKind) => boolean) | undefined;
-  /** By default that of the operating system. */
+  /** Default: the clock of the operating system. */
   readonly clock?: Clock | undefined;
 };
 
@@ -129,7 +129,7 @@ export type FetchRoutes = Pick<RestRoutes, "stop"> & {
   readonly fetch: (request: Request) => Promise<Response>;
 };
 
-/** Mount options where requests are those of the Fetch standard. */
+/** Mount options for requests of the Fetch standard. */
 export type FetchRoutesOptions = RestRoutesOptions & {
   /**
    * The IP address from which a request was sent, as your server tells it. Default: that of a proxy on this machine, so

@@ -20,7 +20,7 @@ export interface RequestSource {
   refuseIf(refuses: Refuses): void;
   /** Accepts no more connections. Requests on open ones are still received. */
   stopAccepting(): void;
-  /** Closes every connection immediately, also those of requests that are not answered. */
+  /** Closes every connection immediately, also if a request is not answered. */
   closeConnections(): void;
 }
 
@@ -43,7 +43,7 @@ export type SentRequest = {
   readonly peerAddress: string;
 };
 
-/** `path` is that of the route; empty if the request has none. `request` is read during the call only. */
+/** `path`: the path of the route; empty if the request has no route. `request` is read during the call only. */
 export type Refuses = (method: string, path: string, request: SentRequest) => boolean;
 
 /** Makes a server that does not listen yet, with TLS if there are files. */

@@ -10,7 +10,7 @@ const COMPARED_PAIRS = 60;
 const BLOCK_COLUMNS = 16;
 /** Distance of the rows that are read in these columns: the mean hardly changes, and each row costs a memory access. */
 const COMPARED_ROWS = 4;
-/** Nobody sees a smaller difference in levels, so that a ratio to it means nothing. */
+/** A smaller difference in levels is invisible, so a ratio to it means nothing. */
 const DIFFERENCE_MIN = 1;
 
 /** The size of the grid in which the horizon is looked for, and the pixels that are averaged in each of its cells. */

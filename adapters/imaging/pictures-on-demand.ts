@@ -46,8 +46,8 @@ export const picturesOnDemand = (
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
       picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, sign)),
     /**
-     * The brightest grey of a picture (`brightestGrey`), kept as one byte; that of white if it cannot be decoded.
-     * `undefined` until it is measured: nobody waits for the storage.
+     * The brightest grey of a picture (`brightestGrey`), kept as one byte; white if it cannot be decoded.
+     * `undefined` until it is measured: a page does not wait for the storage.
      */
     brightestGrey: (name: ObjectName): number | undefined => {
       const key = `grey ${name}`;

@@ -85,7 +85,7 @@ class SharpImaging implements Imaging {
         .webp({ quality: WEBP_QUALITY })
         .toBuffer(),
     );
-    // Without the manifest of the panorama: with that of a provider it can be larger than the thumbnail.
+    // Without the manifest of the panorama: with the manifest of a provider it can be larger than the thumbnail.
     return made.isErr() ? err(made.error) : ok(await this.sign(made.value, { sourceType }));
   }
 }

@@ -3,7 +3,7 @@ import { emailLinkUrl, passwordLinkUrl } from "./message-of.js";
 
 type Logger = { warn(line: object, message: string): void };
 
-/** For a service without a mail server: writes links to the operator's log. Nobody is told what has happened. */
+/** For a service without a mail server: writes links to the operator's log. Sends no notices. */
 export class LogMail implements Mail {
   private readonly logger: Logger;
   private readonly publicUrl: string;

@@ -30,7 +30,7 @@ type Ports = {
 
 /** Letters that are sent at the same time, each on a connection of its own. */
 const CONNECTIONS_MAX = 2;
-/** Pause between two looks for letters of other processes, and for those that are due again. */
+/** Pause between two reads of the outbox: for letters of other processes, and for retries that are due. */
 const LOOK_MILLISECONDS = 5_000;
 /** Longer than an attempt takes. If the process dies, another one sends the letter afterwards. */
 const LEASE_MILLISECONDS = 90_000;

@@ -63,7 +63,7 @@ const transportTo = (url: string, stepMilliseconds = STEP_MILLISECONDS) =>
 
 /**
  * SMTP: a reply of 500 or more is permanent, but not to our login, which the operator can mend. Errors without a reply
- * are those of the connection.
+ * are limits of the connection.
  */
 const failureOf = (error: unknown): Failure => {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };

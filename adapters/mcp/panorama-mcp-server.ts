@@ -33,7 +33,7 @@ const instructions = ({ prices, abilities }: Offer): string =>
   "names a limit. After an error, do what its what_to_do says.";
 
 export type McpDependencies = {
-  /** Prices and limits of the service, and what it can make, as they are now. */
+  /** Current prices, limits and abilities of the service. */
   readonly offer: () => Promise<Offer>;
   readonly client: PanoramaClient;
   /** URL of the service's web pages, for messages to the person. */

@@ -69,7 +69,7 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   };
 };
 
-/** Models send `null` for what they leave out, as REST clients do. */
+/** Models send `null` for omitted values, as REST clients do. */
 const withoutNulls = (args: unknown): unknown =>
   typeof args === "object" && args !== null && !Array.isArray(args)
     ? Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))

@@ -35,7 +35,7 @@ type Dependencies = {
   readonly download: typeof downloadFromWeb;
 };
 
-/** For all paths and all URLs of a call. The upload has what is left of the call. */
+/** For all paths and all URLs of a call. The upload has the rest of the time. */
 const COLLECT_MILLISECONDS = 15_000;
 
 export const uploadReferenceImages = (dependencies: Dependencies): Tool => {
@@ -113,7 +113,7 @@ const useOf = (abilities: Abilities, urls: string): string =>
     ? `${imagesSentence(abilities)} Do not use ${urls} there.`
     : `Next: use up to ${abilities.imagesMax} of ${urls} as image_urls of generate_panorama_from_images.`;
 
-/** `hours`: that of the service, if it tells. */
+/** `hours`: the retention of the service, if it is known. */
 const keptFor = (unusedHours: number | undefined): string =>
   `An image that no panorama uses is deleted ${unusedHours === undefined ? "" : `after ${hours(unusedHours)}, `}at expires_at.`;
 

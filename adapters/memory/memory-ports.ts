@@ -10,7 +10,7 @@ import { RecordingMail, RecordingReporter, RecordingWebhookSender } from "./reco
 import { ScriptedProvider } from "./scripted-provider.js";
 
 /**
- * A memory adapter of every port but the stores. Replace those that you have:
+ * A memory adapter of every port but the stores. Replace the ports that you have:
  * `{ ...memoryPorts(clock), storage: myStorage }`.
  */
 export const memoryPorts = <Time extends Clock>(clock: Time) => {

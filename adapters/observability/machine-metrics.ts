@@ -4,7 +4,7 @@ import { connect } from "node:tls";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Metrics } from "./metrics.js";
 
-/** In DATA_DIR: its time is that of the last backup. `panorama backup` writes it, and scripts of operators may. */
+/** In DATA_DIR: its time is the time of the last backup. `panorama backup` writes it, and scripts of operators may. */
 export const LAST_BACKUP_FILE = "last-backup";
 
 const CERTIFICATE_MILLISECONDS = 60 * 60 * 1000;
@@ -15,7 +15,7 @@ type Machine = { readonly dataDir: string; readonly publicUrl: string };
 
 /**
  * Sets the metrics of this machine, before each answer of `GET /metrics`: the free disk, the age of the last backup,
- * and, asked once an hour, for how long the certificate of PUBLIC_URL is valid. What is unknown is absent. Never
+ * and, asked once an hour, for how long the certificate of PUBLIC_URL is valid. Unknown values are absent. Never
  * rejects.
  */
 export const machineMetrics = ({ metrics, clock }: Ports, { dataDir, publicUrl }: Machine): (() => Promise<void>) => {

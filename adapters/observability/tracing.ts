@@ -70,7 +70,7 @@ export class Tracing {
    */
   request(trace: { traceparent: string }, work: () => void | Promise<void>): void {
     const [, traceId = "", parentId = ""] = trace.traceparent.split("-");
-    // A new trace repeats half of its id as the id of a parent that nobody has recorded.
+    // A new trace repeats half of its id as the id of a parent that was never recorded.
     const isNew = traceId.endsWith(parentId);
     const span = isNew
       ? this.ids.within(traceId, () => this.tracer.startSpan("request", { kind: SpanKind.SERVER }, ROOT_CONTEXT))
@@ -109,7 +109,7 @@ export class Tracing {
     return this.running.run(span, () => ending(span, work));
   }
 
-  /** Sends what is recorded. */
+  /** Sends the recorded spans. */
   close(): Promise<void> {
     return this.provider.shutdown();
   }

@@ -41,7 +41,7 @@ export interface SqlStores extends Omit<Stores, keyof Counters> {
 
 /** Observers of the stores: called with what the stores find and commit. */
 export type StoreObservers = {
-  /** Receives rows that this version cannot read, such as those of a newer one. */
+  /** Receives rows that this version cannot read, such as rows of a newer version. */
   readonly reporter?: Pick<Reporter, "report"> | undefined;
   /** The clock that the use cases have. */
   readonly clock?: Pick<Clock, "now"> | undefined;

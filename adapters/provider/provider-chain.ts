@@ -119,7 +119,7 @@ export class ProviderChain implements GenerationProvider {
   }
 }
 
-/** The providers, beginning with the one of the place. */
+/** The providers, beginning with the provider of the place. */
 export const holderFirst = <Provider extends GenerationProvider>(
   providers: readonly Provider[],
   place: string | undefined,
@@ -203,7 +203,7 @@ const freeSlotAt = async (
 
 const accountOf = ({ name, account = name }: GenerationProvider): string => account;
 
-/** A place of the provider under its name in the chain: that of the provider, or `{provider}:{place}`. */
+/** A place of the provider under its name in the chain: `{provider}`, or `{provider}:{place}`. */
 const inChain = <Place extends ProviderPlace>({ name }: GenerationProvider, place: Place): Place =>
   place.name === name ? place : { ...place, name: `${name}:${place.name}` };
 

@@ -4,7 +4,7 @@ import { type SoundPicture, soundPicture } from "../system/sound-picture.js";
 
 const PREFIX = "a reference image: ";
 
-/** For the log: a reference image, and what is wrong with it. */
+/** For the log: a reference image and its problem. */
 export const aboutImage = (problem: string): string => PREFIX + problem;
 
 /** The customer's clause for a log reason: the text behind `aboutImage`, if there is one. */

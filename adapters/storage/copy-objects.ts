@@ -7,7 +7,7 @@ import { isFileError, syncFolder } from "../system/files.js";
 const CONCURRENCY = 8;
 const FOLDERS = ["panoramas", "references"] as const;
 
-/** The copied objects, and those that are not in the storage. */
+/** The copied objects, and the objects missing in the storage. */
 export type CopiedObjects = { readonly objects: number; readonly missing: readonly ObjectName[] };
 
 /**

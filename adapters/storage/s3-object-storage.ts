@@ -41,7 +41,7 @@ export type S3ObjectStorageOptions = {
    * URL followed by the name of the bucket.
    */
   readonly publicUrl?: string | undefined;
-  /** By default the AWS client finds them: in the environment, in its files, or those of the machine or container. */
+  /** Default: the AWS client finds them in the environment, in its files, or on the machine or container. */
   readonly credentials?: S3Credentials | undefined;
   /** By default 10 s for an attempt, 30 s for all requests of a call, and a first pause of at most 0.5 s. */
   readonly retryTimes?: RetryTimes | undefined;
@@ -75,7 +75,7 @@ export const s3ObjectStorage = (options: S3ObjectStorageOptions): S3ObjectStorag
 const PROBE = "probe/create-only";
 const PROBE_TEXT = "The panorama service finds out with this object whether it can write.\n";
 
-/** Never exists. S3 answers 403 instead of 404 to those who may not list the bucket. */
+/** Never exists. S3 answers 403 instead of 404 to a key that may not list the bucket. */
 const MISSING = "probe/missing";
 
 type StoredObject = { readonly bytes: Uint8Array; readonly checksum: string | undefined };

@@ -69,7 +69,7 @@ type Derivation = { readonly salt: Buffer; readonly keyBytes: number; readonly c
 /** Different machines can encode the same typed characters differently, therefore NFKC normalization. */
 const scryptKey = (password: string, { salt, keyBytes, cost }: Derivation): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const maxmem = 256 * cost.N * cost.r; // twice what it needs; the default is too little
+    const maxmem = 256 * cost.N * cost.r; // twice the needed memory; the default is too little
     scrypt(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem }, (error, key) =>
       error ? reject(error) : resolve(key),
     );

@@ -142,7 +142,7 @@ export const wholePng = async (png: Uint8Array, missingMax: number): Promise<Who
         if (missingBytes === 0) return;
       }
     } catch {
-      // What follows is damaged, and counts as missing.
+      // The rest is damaged, and counts as missing.
     }
     if (missingBytes <= missingMax * rasterBytes) yield Buffer.alloc(missingBytes);
   };

@@ -18,7 +18,7 @@ export class RandomIds extends MadeIds {
     this.clock = clock;
   }
 
-  /** Sorts behind all before, also those of the same millisecond, and after the clock was set back. */
+  /** Sorts after all earlier ids, also of the same millisecond, and after the clock was set back. */
   protected nextId(of: Named): string {
     const now = this.clock.now().getTime();
     if (now > this.milliseconds) {

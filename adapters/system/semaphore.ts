@@ -1,6 +1,6 @@
 /**
  * A counting semaphore: runs at most `concurrency` pieces of work at once; the others wait. The owners of what waits
- * take turns, and each has its work done in order of arrival. Work without an owner is that of one owner.
+ * take turns, and each has its work done in order of arrival. Work without an owner counts as work of one owner.
  */
 export class Semaphore {
   private free: number;

@@ -18,7 +18,7 @@ export const CONTRAST_MIN = 4.5;
 const CONTRAST_ON_DARK = 6;
 const STEP = 0.02;
 
-/** The share of the accent in the background of what is chosen. */
+/** The share of the accent in the background of chosen items. */
 const SOFT = 0.1;
 
 /**

@@ -22,7 +22,7 @@ export const nextPath = (text: string | null): string => {
   return URL.canParse(text, here) && new URL(text, here).origin === here ? text : "/works";
 };
 
-/** Path behind a link to a page of members: strangers sign up first, or log in if nobody can sign up. */
+/** Path behind a link to a page of members: strangers sign up first, or log in if sign-up is closed. */
 export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string =>
   isMember ? path : pathWith(hasSignUp ? "/signup" : "/login", path);
 

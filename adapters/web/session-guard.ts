@@ -131,7 +131,7 @@ export class SessionGuard {
 
   /**
    * Header of a redirect that shows `text` once, on the next page. A cookie keeps the text out of URLs and logs. It is
-   * signed with the session's form token, so that nobody else can place one in the browser.
+   * signed with the session's form token, so that no other site can place one in the browser.
    */
   note(text: string, visitor: Visitor): Readonly<Record<string, string>> {
     const content = Buffer.from(text).toString("base64url");

@@ -172,7 +172,7 @@ const askedPause = ({ headers }: Answer, now: Date): number | undefined => {
   return retryAfterMilliseconds(typeof told === "string" ? told : undefined, now);
 };
 
-/** Reads a short body, so that the connection can be reused. Ends the connection of any other. Nobody waits for it. */
+/** Reads a short body, so that the connection can be reused. Ends the connection of any other. Not awaited. */
 const discard = ({ body, headers }: Answer): void => {
   const declared = Number(headers["content-length"] ?? Number.NaN);
   const isShort = declared <= ANSWER_BYTES_MAX;

@@ -60,7 +60,7 @@ export type TaskHold = EntryNotes & {
 /** A refund of captured credits. */
 export type MeterRefund = {
   readonly taskId: string;
-  /** Default: what is left of the cost of the task. */
+  /** Default: the captured credits that are not refunded yet. */
   readonly credits?: number | undefined;
   /** Reason: 1 to 200 characters. */
   readonly reason: string;

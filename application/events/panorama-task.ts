@@ -33,7 +33,7 @@ export const panoramaTask = (
     resolution,
     visibility,
     prompt,
-    image_urls: imageUrls as string[], // nobody changes it
+    image_urls: imageUrls as string[], // never changed
     seed,
     metadata,
     hidden_reason: task.hiddenReason,

@@ -2,7 +2,7 @@ import { type Abilities, ALL_ABILITIES, abilitiesOfAny } from "../../domain/task
 import type { GenerationProvider } from "../ports/generation-provider.js";
 
 /**
- * The combined abilities of all models, including those that are down. Makes no call. May change after a check of a
+ * The combined abilities of all models, including models that are down. Makes no call. May change after a check of a
  * provider, because some providers tell their abilities only then.
  */
 export const readAbilities =

@@ -24,7 +24,7 @@ export type EmailLetter = {
 };
 
 /**
- * An e-mail without a link, which tells the owner of an account what has happened to it.
+ * An e-mail without a link: a notice to the owner of an account.
  *
  * - `password_changed`, `account_deleted`: the owner did it on the web pages, with the password.
  * - `email_changed`: sent to the old address.

@@ -74,7 +74,7 @@ export const deliverEvents = (ports: Ports, settings: Settings) => {
       const endedBefore = ended;
       const claimed = isStopping ? Promise.resolve([]) : claimShare(ports, settings, [...running.values()]);
       const leases = await claimed.catch((error: unknown) => {
-        errors.push(error); // what is being sent is still recorded
+        errors.push(error); // attempts in progress are still recorded
         return [];
       });
       claimAt = ended + leases.length / 2; // not after each one, because a claim costs more than a delivery

@@ -26,7 +26,7 @@ export const helpOf = (command: Command): string => {
 
 const JSON_OPTION = ["--json", "print one JSON object, also for an error"] as const;
 
-/** The help of several commands: all, or those that begin with the same word. */
+/** The help of all commands, or of the commands that begin with one word. */
 export const helpOfAll = (commands: readonly Command[]): string =>
   [
     "Usage: panorama COMMAND [OPTIONS] [--json]",

@@ -216,7 +216,7 @@ const detailOf = (task: Task): string | undefined => (task.state === "failed" ? 
 /** The second part of a W3C trace context. */
 const traceIdOf = ({ traceparent }: Task): string | undefined => traceparent?.split("-")[1];
 
-/** An operator needs no prompt to help, and what is not shown cannot be copied. */
+/** An operator needs no prompt to help, so none is shown that could be copied. */
 const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
   task_id: task.id,
   account_id: task.accountId,

@@ -32,7 +32,7 @@ const proxiesProblem = (config: Config, { TRUSTED_PROXIES: list = "" }: Environm
     : false;
 };
 
-/** Variables that nobody reads, but whose names are nearly those of variables that are read. */
+/** Unknown variables whose names are similar to known ones: probably typing errors. */
 export const checkVariables = (environment: Environment): readonly Finding[] =>
   Object.keys(environment).flatMap((name) => {
     const meant = nearestVariable(name);

@@ -10,7 +10,7 @@ export type Finding = { readonly name: string; readonly message: string } & (
 /** `configuration`: a setting must be changed. `unreachable`: something that is set right does not answer. */
 export type FailureKind = Extract<CommandError["kind"], "configuration" | "unreachable" | "failed">;
 
-/** Checks that belong together. `name` is that of the first finding, if there is no result. */
+/** Checks that belong together. `name`: of the first finding, if there is no result. */
 export type Check = { readonly name: string; readonly run: () => Promise<readonly Finding[]> };
 
 export const fine = (name: string, message: string): Finding => ({ name, status: "ok", message });

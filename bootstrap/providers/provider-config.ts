@@ -174,7 +174,7 @@ export const providerVariables = {
 /** The embedded provider, which paints panoramas on this machine. */
 export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
 
-/** Remote providers in the order in which they are tried: each is the fallback of the one before it. */
+/** Remote providers in the order in which they are tried: each is the fallback of the previous one. */
 export type RemoteProvidersConfig = {
   readonly kind: "remote";
   readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];

@@ -33,5 +33,5 @@ export const identityOf = ({ name, ...colours }: IdentitySettings): Result<Ident
   return ok({ name, accent: accents });
 };
 
-/** Rounded down: what is missing must be seen. */
+/** Rounded down: a lack of contrast must be visible. */
 const oneDecimal = (value: number): number => Math.floor(value * 10) / 10;

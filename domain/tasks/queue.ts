@@ -46,7 +46,7 @@ export const longestPauseFrom = (now: Date): Date => new Date(now.getTime() + ST
 /** Position of a new task in the queue. */
 export type QueuePosition = {
   readonly turn: number;
-  /** Number of waiting tasks that start before it, by what is known now. */
+  /** Number of waiting tasks that start before it, as known now. */
   readonly ahead: number;
   /** Number of all waiting tasks. */
   readonly waiting: number;
@@ -95,7 +95,7 @@ export const turnsAfterEnd = (
 ): { readonly turns: readonly number[]; readonly lastTurn: number } => {
   const turns = [turn, ...newerTurns];
   const free = turns.pop() ?? turn;
-  // A later turn than this one belongs to a task that was started before those that wait.
+  // A later turn belongs to a task that was started before the waiting ones.
   return { turns, lastTurn: lastTurn === free ? free - 1 : lastTurn };
 };
 

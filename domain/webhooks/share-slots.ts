@@ -59,7 +59,7 @@ export const shareSlots = <Due extends DueDelivery>(
   return chosen;
 };
 
-/** Orders the first of each lane and account before the second ones, counted after those that are running. */
+/** Orders the first of each lane and account before the second ones. Running deliveries count first. */
 const inTurns = <Due extends DueDelivery>(due: readonly Due[], usedBy: (key: string) => number): readonly Due[] => {
   const byLane = turnsOf(due, (delivery) => names(delivery).lane, usedBy);
   return turnsOf(byLane, (delivery) => names(delivery).account, usedBy);

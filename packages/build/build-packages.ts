@@ -14,7 +14,7 @@ const TARGET = "dist-packages";
 const TSC = "node_modules/typescript-7/bin/tsc";
 const CLIENT = "adapters/client/panorama-client.ts";
 
-/** Copies what is written by hand: the manifest, README.md, and what the manifest lists in `files` beside `dist`. */
+/** Copies the hand-written files: the manifest, README.md, and the manifest's `files` beside `dist`. */
 const copyDocuments = (name: string): string => {
   const folder = join(TARGET, name);
   for (const file of ["package.json", "README.md"]) cpSync(join("packages", name, file), join(folder, file));

@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { acceptsCoding } from "../../web-page/cache-headers.js";
 
 /**
- * Only pages for visitors are compressed: those of members have the form token, whose text an attacker could guess from
+ * Only pages for visitors are compressed: pages of members have the form token, whose text an attacker could guess from
  * the compressed length (BREACH).
  */
 export type Coding = "br" | "gzip";

@@ -35,7 +35,7 @@ export class Exchange {
     this.requestId = requestIdOf(raw.headers["x-request-id"]);
   }
 
-  /** The W3C trace context that is passed on: that of the request, or of its span if requests are traced. */
+  /** The W3C trace context to pass on: of the request, or of its span if requests are traced. */
   get traceparent(): string {
     this.knownTraceparent ??= traceparentOf(this.raw.headers.traceparent, this.requestId);
     return this.knownTraceparent;
@@ -45,7 +45,7 @@ export class Exchange {
     this.knownTraceparent = traceparent;
   }
 
-  /** The id of the trace. Absent if it is a new one that nobody has been told, as of most reads. */
+  /** The id of the trace. Absent if it is new and no client knows it, as for most reads. */
   get traceId(): string | undefined {
     if (this.raw.headers.traceparent === undefined && this.knownTraceparent === undefined) return undefined;
     return traceIdOf(this.traceparent);

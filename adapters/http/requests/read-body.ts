@@ -48,7 +48,7 @@ export const readBody = (
     raw.pipe(sink);
   });
 
-/** The client has disconnected, or what it sent behind the body has ended the connection. */
+/** The client has disconnected, or has sent bytes after the body that ended the connection. */
 export const endedEarly = err(invalidMessage(WHOLE_BODY, { name: "complete" }));
 const unknownEncoding = err(invalidMessage("Transfer-Encoding", { name: "transfer_encoding" }));
 /** Not what means nothing, such as `identity` or, from some clients, `utf-8`. */

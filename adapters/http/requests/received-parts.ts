@@ -38,7 +38,7 @@ export type Destination = {
   readonly admitFiles: AdmitFiles | undefined;
 };
 
-/** Writes the parts named `files` into files, and collects other texts. Refuses what is against the limits. */
+/** Writes the parts named `files` into files, and collects other texts. Refuses parts beyond the limits. */
 export class ReceivedParts {
   private readonly to: Destination;
   private readonly types: (string | undefined)[] = [];

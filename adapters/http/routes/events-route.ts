@@ -120,7 +120,7 @@ const openStream = ({ held, accounts, clock }: Parts, { exchange, owner, apiKey 
 
 /**
  * An unknown `Last-Event-ID` begins with the first event that is kept: an error would stop an `EventSource` for good,
- * and the client may have missed any of them. By their ids it knows those that it has handled.
+ * and the client may have missed any of them. Their ids show which of them it has handled.
  */
 const positionOf = (exchange: Exchange, owner: AccountId): Position => {
   const id = exchange.header("last-event-id");

@@ -18,9 +18,9 @@ export type Origin = { readonly sourceType: DigitalSourceType; readonly madeFrom
 /** IPTC digital source types; the marks in XMP have the same. */
 export const SOURCE_TYPES = "http://cv.iptc.org/newscodes/digitalsourcetype/";
 
-/** A manifest of a provider beyond it is left out. Those of today have less than 100 kB. */
+/** A larger manifest of a provider is left out. They have less than 100 kB today. */
 const PARENT_BYTES_MAX = 1024 * 1024;
-/** The signature is made after its space is reserved; what is left of the space is filled with zeros. */
+/** The signature is made after its space is reserved; the rest of the space is filled with zeros. */
 const SIGNATURE_PADDING_BYTES = 1024;
 
 /**

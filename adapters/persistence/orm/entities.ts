@@ -25,7 +25,7 @@ export const prepareEntities = (dialect: Dialect): MikroORM => {
   return orm;
 };
 
-/** An entity manager for one use. What it has read, it would not read again. */
+/** An entity manager for one use. It would not read a row a second time. */
 const managerOn = (dialect: Dialect, sql: Sql): SqlEntityManager => {
   const manager = prepareEntities(dialect).em.fork() as SqlEntityManager;
   const context: StatementContext = { sql };
@@ -87,6 +87,6 @@ export const rowOf = <Entity extends object>(table: EntitySchema<Entity>, entity
   return Object.fromEntries(properties.map(({ name, fieldNames }) => [fieldNames[0], entity[name]]));
 };
 
-/** Locks what is read, and skips what another transaction has locked. SQLite has one writer at a time. */
+/** Locks the rows that it reads, and skips rows that are locked already. SQLite has one writer at a time. */
 export const lockFree = (dialect: Dialect) =>
   dialect === "postgresql" ? LockMode.PESSIMISTIC_PARTIAL_WRITE : LockMode.NONE;

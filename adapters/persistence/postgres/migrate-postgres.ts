@@ -10,7 +10,7 @@ import { cannotConnect } from "../sql/database-error.js";
 /**
  * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it, or one before 3.0.0 has
  * made it. Safe if several processes do it concurrently, and while instances work on the database: each migration is a
- * transaction of its own, and is repeated if it does not get a table at once. `steps`: those of this version.
+ * transaction of its own, and is repeated if it does not get a table at once. `steps`: the steps of this version.
  */
 export const migratePostgresDatabase = async (url: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
   const options = ormOptions("postgresql", steps);

@@ -20,7 +20,7 @@ const CONNECT_MILLISECONDS = 3_000;
 const RESPONSE_MILLISECONDS = 5_000;
 const IDLE_MILLISECONDS = 10_000;
 
-/** How long statements may take: those of requests, or those of a command, for which nobody but its operator waits. */
+/** Time limits of statements: of requests, or of a command, for which only its operator waits. */
 export type Patience = "requests" | "commands";
 
 /** A command reads whole tables. It waits for locks and for a silent server, too, but not for ever. */

@@ -39,7 +39,7 @@ export type DatabaseLoad = {
   readonly waiting: number;
 };
 
-/** Where statements are sent: connections of the service, or those of an embedder's pool. */
+/** Connections for statements: of the service, or of an embedder's pool. */
 export interface Connections {
   /** How many there are at most. */
   readonly max: number;
@@ -97,7 +97,7 @@ class Connection {
   inFlight = 0;
   /** Statements that are not answered yet. The server owes an answer only while there are any. */
   unanswered = 0;
-  /** Nothing may be sent behind what is in flight. */
+  /** No statement may be sent behind the statements in flight. */
   exclusive = false;
   /** Since the last answer, or since the first statement after an idle time was sent. */
   ticks = 0;
@@ -131,9 +131,9 @@ export class PostgresConnections implements Connections {
   private readonly config: ClientConfig;
   private readonly timeouts: Timeouts;
   private readonly all = new Set<Connection>();
-  /** The one that was used last is used first, so that those that are not needed are closed. */
+  /** The most recently used connection is used first, so that unneeded ones are closed. */
   private readonly idle: Connection[] = [];
-  /** Statements of work in progress. They are sent first, so that what has begun ends before more begins. */
+  /** Statements of work in progress. They are sent first, so that begun work ends before more begins. */
   private readonly waiting: Waiting[] = [];
   /** First statements of requests. */
   private readonly arriving: Waiting[] = [];
@@ -301,7 +301,7 @@ export class PostgresConnections implements Connections {
     this.all.add(connection);
     this.opening += 1;
     this.timer ??= setInterval(() => this.tick(), TICK_MILLISECONDS).unref();
-    // Without a listener a lost connection would end the process. What is in flight fails.
+    // Without a listener a lost connection would end the process. Statements in flight fail.
     connection.client.on("error", () => this.retire(connection));
     connection.client.once("end", () => this.retire(connection));
     connection.client.connect((error: Error | null) => {

@@ -3,7 +3,7 @@ import { AWAITS_OPERATOR } from "../schema/indexed-conditions.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
-/** Unfinished work of one kind. At most `BACKLOG_COUNT_MAX` rows of it are counted, those that are due first. */
+/** Unfinished work of one kind. At most `BACKLOG_COUNT_MAX` rows of it are counted, the first due ones. */
 export type Unfinished = {
   readonly waiting: number;
   /** When the oldest of them began; `undefined` if there is none. */

@@ -11,7 +11,7 @@ export const bookEntry = (sql: Sql, standing: Standing, entry: LedgerEntry): Pro
 
 export const fundsOf = ({ credits, debt = 0 as Funds["debt"] }: Standing): Funds => ({ credits, debt });
 
-/** Stores new entries of the account, which the transaction has locked, and what it has after them. */
+/** Stores new entries and the new balance of the account, which the transaction has locked. */
 export const storeBooked = async (
   sql: Sql,
   account: LedgerEntry["accountId"],

@@ -29,7 +29,7 @@ const NEXT_IN_LANE = `select candidate.id, candidate.due_at from webhook_deliver
 /**
  * The next ones of every lane whose receiver need not wait, in turns of the accounts. Finds the lanes one after the
  * other in the index, so that its cost depends on the number of lanes and not on the number of deliveries that wait in
- * them. Parameters: those of `NEXT_IN_LANE`, the busy lanes, now, now, the limit.
+ * them. Parameters: of `NEXT_IN_LANE`, the busy lanes, now, now, the limit.
  */
 const inTurns = (dialect: Dialect): string => `
   with recursive lanes (lane) as (

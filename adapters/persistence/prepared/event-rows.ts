@@ -6,7 +6,7 @@ import type { Dialect, Sql } from "../sql/database.js";
 import type { Statement } from "../sql/statement.js";
 import { writeIfChecked } from "../sql/write-in-one-round-trip.js";
 
-/** `webhookUrl`: that of the event's task. `dueAt`: any time that has passed. */
+/** `webhookUrl`: of the task of the event. `dueAt`: any time that has passed. */
 type EventDelivery = { readonly webhookUrl: string | undefined; readonly dueAt: Date };
 
 /** Changes written with an event: assignments to the row of the account, and other statements. */

@@ -79,7 +79,7 @@ export const returnByHand = <Refusal>(
     return ok((await settleOrder(sql, order, now)).order);
   });
 
-/** Merges it with what was known. Its payment or order is locked. */
+/** Merges it with the stored return. Its payment or order is locked. */
 const storeReturn = async (
   sql: Sql,
   returned: PaymentReturn,

@@ -17,7 +17,7 @@ export const lockReference = async (sql: Sql, name: ObjectName): Promise<boolean
     ])
   ).length === 1;
 
-/** Locks several images. Returns those that are recorded and not deletable. */
+/** Locks several images. Returns the recorded ones that are not deletable. */
 export const lockReferences = async (sql: Sql, names: readonly ObjectName[]): Promise<ReadonlySet<ObjectName>> => {
   // Every transaction locks in the order of the contents, so that they do not block each other.
   const rows = await sql(

@@ -67,7 +67,7 @@ export class SqlEventStore implements EventStore {
     return (await this.shown(wanted)).slice(0, limit);
   }
 
-  /** The events with their tasks, without those of deleted and of unreadable tasks. */
+  /** The events with their tasks, without events of deleted and of unreadable tasks. */
   private async shown(rows: readonly Row[]): Promise<StoredEvent[]> {
     const { sql, dialect } = this.database;
     const ids = rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));

@@ -120,7 +120,7 @@ export class SqlMeterStore implements MeterStore {
       now: date(locked, "now"),
       newTaskId: this.ids.taskId(),
       credits: amount(locked, "credits") - amount(locked, "debt"),
-      open: open.map((row) => toHold(row) as OpenHold), // the statement selects those that are held
+      open: open.map((row) => toHold(row) as OpenHold), // the statement selects held ones only
       log: log === undefined ? [] : (JSON.parse(text(log, "admissions")) as AdmissionLog),
       hold:
         idempotencyKey === undefined

@@ -25,7 +25,7 @@ export const takeTurn = async (sql: Sql, dialect: Dialect, { id, accountId }: Su
   return turn;
 };
 
-/** Locks the account and the queue, so that nobody else gives or takes a turn. Returns the account's last turn. */
+/** Locks the account and the queue, so that no other transaction changes turns. Returns the account's last turn. */
 export const lockTurns = async (sql: Sql, accountId: AccountId): Promise<number> => {
   const { lastTurn } = await lockAccount(sql, accountId);
   await lockRound(sql);

@@ -171,7 +171,7 @@ export const toKeyUse = (row: Row): KeyValidity => ({
   expiresAt: optional(row, "expires_at", date),
 });
 
-/** Each request reads those of its key. Not made from `toKeyUse` by a spread, which takes longer than the rest. */
+/** The limits of a key, which each request reads. Not made from `toKeyUse` by a spread, which is slower. */
 export const toKeyLimits = (row: Row): KeyLimits => ({
   scopes: toScopes(row),
   expiresAt: optional(row, "expires_at", date),

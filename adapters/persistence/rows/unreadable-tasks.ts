@@ -39,7 +39,7 @@ export class UnreadableTasks {
     return { read: values, unreadable };
   }
 
-  /** Claims of this instance skip the tasks for a minute. Returns those that can be remembered. */
+  /** Claims of this instance skip the tasks for a minute. Returns the tasks that it could remember. */
   skip(rows: readonly Row[], now: Date): readonly Row[] {
     const remembered = rows.slice(0, Math.max(0, REMEMBERED_MAX - this.skippedUntil.size));
     for (const { id } of remembered) this.skippedUntil.set(id, now.getTime() + SKIPPED_MILLISECONDS);

@@ -12,7 +12,7 @@ export type MigrationState =
   /** Migrations have run that this version does not know. */
   | { readonly kind: "ahead"; readonly steps: readonly string[] };
 
-/** `rows`: those of the table that records the migrations; none if it does not exist. */
+/** `rows`: of the table that records the migrations; none if it does not exist. */
 export const migrationState = (rows: readonly RecordedStep[]): MigrationState => {
   if (isBeforeBaseline(rows)) return { kind: "earlier" };
   const unknown = unknownSteps(rows, Object.values(STEPS).flat());

@@ -52,7 +52,7 @@ export const AccountTable = defineEntity({
     activeTasks: p.integer(),
     /** The turn of its latest queued task; 0 if it never had one. */
     lastTurn: p.integer().default(0),
-    /** Below this balance the owner is told (domain/credits/standing.ts); null: never. */
+    /** Below this balance the owner gets an event (domain/credits/standing.ts); null: never. */
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
@@ -60,7 +60,7 @@ export const AccountTable = defineEntity({
     debt: p.integer().default(0),
     /** Its orders with an open dispute. */
     openDisputes: p.integer().default(0),
-    /** All ever bought or adjusted, less what was returned. A trigger on the ledger keeps it (migration-steps.ts). */
+    /** All credits ever bought or adjusted, minus the returned ones. A trigger keeps it (migration-steps.ts). */
     granted: p.bigint("number").default(0),
     /**
      * The day of `failures` and `failure_bytes`, as `yyyymmdd` (domain/tasks/failure-budget.ts); 0 if there were none.
@@ -153,7 +153,7 @@ export const ApiKeyTable = defineEntity({
     { name: "api_key_account_index", properties: ["accountId"] },
     // Partial: revoked keys stay for ever.
     partialIndex("api_key_live_index", "api_key (account_id)", "revoked_at is null"),
-    // What each request reads of its key on SQLite.
+    // The columns that each request reads of its key on SQLite.
     partialIndex(
       "api_key_use_index",
       "api_key (secret_sha256, revoked_at, id, account_id, scopes, expires_at, credits_per_day, credits_per_month)",
@@ -337,7 +337,7 @@ export const LetterTable = defineEntity({
     id: p.string().length(64).primary(),
     kind: p.string().length(32),
     recipient: p.text(),
-    /** Whose new address it confirms. Without a foreign key: it is gone in a day. */
+    /** The account whose new address it confirms. Without a foreign key: it is deleted within a day. */
     accountId: p.string().length(40).nullable(),
     /** How often it was claimed. */
     attempt: p.integer(),
@@ -508,7 +508,7 @@ export const WebhookDeliveryTable = defineEntity({
     { name: "webhook_delivery_account_index", properties: ["accountId", "number"] },
     { name: "webhook_delivery_page_index", properties: ["accountId", "id"] },
     { name: "webhook_delivery_endpoint_index", properties: ["endpointId"] },
-    // Partial: what is delivered or given up costs the next claim nothing.
+    // Partial: finished deliveries cost the next claim nothing.
     partialIndex("webhook_delivery_due_index", "webhook_delivery (due_at)", "due_at is not null"),
     partialIndex("webhook_delivery_lane_index", "webhook_delivery (lane, due_at)", "due_at is not null"),
     partialIndex("webhook_delivery_task_index", "webhook_delivery (task_id, lane)", "due_at is not null"),

@@ -29,11 +29,11 @@ export const update = (table: string, changes: Row, conditions: Row, assignment?
   parameters: [...Object.values(changes), ...(assignment?.parameters ?? []), ...Object.values(conditions)],
 });
 
-/** Narrows a list that is ordered by the column `id`, newest first, to what is older than `before`. */
+/** Narrows a list that is ordered by the column `id`, newest first, to rows older than `before`. */
 export const olderThan = (before: unknown, id = "id"): Statement =>
   before === undefined ? { text: "", parameters: [] } : { text: `and ${id} < ?`, parameters: [before] };
 
-/** Narrows a list that is ordered by the column `id`, oldest first, to what is newer than `after`. */
+/** Narrows a list that is ordered by the column `id`, oldest first, to rows newer than `after`. */
 export const newerThan = (after: unknown, id = "id"): Statement =>
   after === undefined ? { text: "", parameters: [] } : { text: `and ${id} > ?`, parameters: [after] };
 
@@ -45,5 +45,5 @@ const PREPARED_CHARACTERS_MAX = 4_000;
 /** True if the statement is kept prepared. Statements with a variable number of rows are long and rarely repeat. */
 export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;
 
-/** A condition: nobody has leased the task. Its parameter is the present time. */
+/** A condition: the task has no lease. Its parameter is the present time. */
 export const IS_FREE = "(leased_until is null or leased_until <= ?)";

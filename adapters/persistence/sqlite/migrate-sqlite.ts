@@ -16,7 +16,7 @@ const PAUSE_MILLISECONDS = 100;
 
 /**
  * Migrates the tables of the SQLite file. Safe if several processes do it concurrently: each waits for the one before
- * it, and then finds them migrated. `steps`: those of this version.
+ * it, and then finds them migrated. `steps`: the steps of this version.
  */
 export const migrateSqlite = async (file: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
   const orm = MikroORM.initSync({ ...ormOptions("sqlite", steps), driver: SqliteOrmDriver, dbName: file });
@@ -55,7 +55,7 @@ class Connection extends SqliteEntityConnection {
     return super.execute(query, parameters, method, { sql });
   }
 
-  /** Begins before it reads. What is in a transaction already is part of it. */
+  /** Begins before it reads. A nested call joins the transaction. */
   override async transactional<T>(work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> {
     const transaction = { isCompleted: () => false } as Knex.Transaction; // an empty one is refused
     if (this.open.isTransaction) return work(transaction);

@@ -60,7 +60,7 @@ const BUSY_PAUSE_MILLISECONDS = 5;
 /** Requests read keys and tasks in no order: 100,000 accounts with a task of each take 100 MiB. */
 const READER_CACHE_KIBIBYTES = 96 * 1024;
 
-/** A snapshot reads what it needs once. */
+/** A snapshot reads each row once. */
 const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
 
 /** A write-ahead log of this many pages is moved into the file. SQLite does so at the same length. */
@@ -163,7 +163,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.file === undefined) return this.snapshotOnSharedConnection(work);
-    await this.writing; // what is committed is on the disk
+    await this.writing; // all commits are on the disk
     const connection = this.file.open(SNAPSHOT_CACHE_KIBIBYTES);
     try {
       connection.execute("begin");

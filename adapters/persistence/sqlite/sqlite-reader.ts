@@ -27,7 +27,7 @@ export class SqliteReader {
     return this.connection.first(select, parameters);
   }
 
-  /** Reads see what is committed now, and nothing later, until `release`. */
+  /** Until `release`, reads see the commits until now, and no later ones. */
   hold(): void {
     this.isHeld = true;
     this.first("select 1 from sqlite_master", []); // a transaction begins to see with its first read

@@ -14,7 +14,7 @@ export class MemoryRateLimits<Kind extends string> implements RateLimits<Kind> {
   private readonly clock: Pick<Clock, "now">;
   private readonly counters: Readonly<Record<Kind, Counter>>;
 
-  /** `rates`: the limit of each kind of request, for example those of a policy (domain/credits/policy.ts). */
+  /** `rates`: the limit of each kind of request, for example the limits of a policy (domain/credits/policy.ts). */
   constructor(clock: Pick<Clock, "now">, rates: Readonly<Record<Kind, Rate>>) {
     this.clock = clock;
     // The entries have the keys of `rates`.

@@ -9,7 +9,7 @@ export class SqlInstallationSecrets extends EntityStore {
     return secret === null ? undefined : text(secret, "value");
   }
 
-  /** The secret, made at first. If several instances make it at the same time, all get that of the first one. */
+  /** The secret, made on first use. If several instances make it at the same time, all get the first one. */
   async shared(name: string, make: () => Promise<string>): Promise<string> {
     const known = await this.read(name);
     if (known !== undefined) return known;

@@ -64,7 +64,7 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
         // Separate statements after the lock: a PostgreSQL statement only sees what was committed before it began.
         if (!(await lockReference(sql, name))) return;
         await manager.nativeDelete(ReferenceUploadTable, { name, uploadedAt: { $lt: before } });
-        // Those of tasks first: what a task gives back without the lock is an upload afterwards.
+        // References of tasks first: an image that a task gives back without the lock is an upload afterwards.
         if ((await manager.count(TaskReferenceTable, { name })) > 0) return;
         if ((await manager.count(ReferenceUploadTable, { name })) > 0) return;
         await manager.nativeUpdate(ReferenceImageTable, { name }, { deleteAt: now });

@@ -1,11 +1,11 @@
 /**
- * Orders owners by the work that they got lately, the least first: who has got little does not wait for those who have
- * got much. Work counts half after each `halfLife` of work for all owners together. So no clock is needed, and the wait
- * of the owner that has got the most is bounded, even if new owners come for ever.
+ * Orders owners by their recent work, the least first: an owner with little work does not wait for one with much. Work
+ * counts half after each `halfLife` of work for all owners together. So no clock is needed, and the wait of the owner
+ * with the most work is bounded, even if new owners come for ever.
  */
 export class LeastServed {
   private readonly halfLife: number;
-  /** Less than this counts as nothing: then an owner is equal to those who come. */
+  /** Less than this counts as nothing: the owner is then equal to a new one. */
   private readonly least: number;
   private readonly served = new Map<string, number>();
 

@@ -116,7 +116,7 @@ export class LocalProvider implements GenerationProvider {
     if (trigger === "no-id")
       return err({ kind: "refused", reason: "the prompt asked for an answer without a task id" });
 
-    // The places limit what is submitted; what was submitted before a restart may be more.
+    // The places limit submissions; more tasks may have been submitted before a restart.
     if (this.painting.size >= CONCURRENCY_MAX)
       return err({ kind: "busy", reason: "too many panoramas are being painted" });
 

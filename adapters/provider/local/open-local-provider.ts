@@ -21,7 +21,7 @@ export type LocalProviderOptions = {
   readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
   /** User agent of fetches of reference images. By default `panorama-service`. */
   readonly userAgent?: string | undefined;
-  /** By default that of the operating system. */
+  /** Default: the clock of the operating system. */
   readonly clock?: Clock | undefined;
 };
 
@@ -31,7 +31,7 @@ export interface OpenLocalProvider extends GenerationProvider {
   temporaryImage(name: string): Promise<Uint8Array | undefined>;
   /** Removes jobs and temporary images that are older than 24 hours. Call it regularly. */
   clean(): Promise<void>;
-  /** Ends its worker threads and connections. What is not painted yet is painted after the next start. */
+  /** Ends its worker threads and connections. Unpainted pictures are painted after the next start. */
   close(): Promise<void>;
 }
 

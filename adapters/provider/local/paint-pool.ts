@@ -233,7 +233,7 @@ const columnsLeft = ({ strip, nextColumn }: Canvas): number => strip.size.widthP
 
 const bytesOf = (jobs: readonly Job[]): number => jobs.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The first failure counts; what is being painted stops. */
+/** The first failure counts; the threads stop painting. */
 const failCanvas = (canvas: Canvas, failure: PaintingFailed): void => {
   canvas.failure ??= failure;
   canvas.nextColumn = canvas.strip.size.widthPixels;

@@ -64,7 +64,7 @@ export class PaintThreads {
     return worker;
   }
 
-  /** Takes the one that has been idle for the shortest time, so that workers that are not needed end. */
+  /** Takes the most recently used worker, so that unneeded workers end. */
   private takeIdle(): Worker | undefined {
     const taken = this.idle.pop();
     clearTimeout(taken?.timeout);

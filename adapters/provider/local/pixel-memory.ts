@@ -7,7 +7,7 @@ export class PixelMemory {
   private free: Uint8Array[] = [];
   private bytes = 0;
 
-  /** `bytesMax`: of what is in use and what is kept for later together. */
+  /** `bytesMax`: of memory in use and memory kept for later, together. */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
   }
@@ -17,7 +17,7 @@ export class PixelMemory {
     const index = this.free.findIndex((kept) => kept.length === length);
     const [kept] = index === -1 ? [] : this.free.splice(index, 1);
     if (kept !== undefined) return kept;
-    // What is kept has other sizes, and makes room.
+    // The kept buffers have other sizes, and make room.
     while (this.bytes + length > this.bytesMax && this.free.length > 0) this.bytes -= this.free.shift()?.length ?? 0;
     this.bytes += length;
     return new Uint8Array(new SharedArrayBuffer(length));

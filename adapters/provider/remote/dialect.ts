@@ -109,7 +109,7 @@ export type CancelCalls = {
   readonly read: Read;
   /**
    * Reads the state of the generation, and again for some seconds while it `mayStillStop`: providers confirm a
-   * cancellation before it has an effect. Resolves to the last state; what is not confirmed by then is too late.
+   * cancellation before it has an effect. Resolves to the last state; a cancellation not confirmed by then is too late.
    */
   confirm<T>(
     read: () => Promise<Result<T, ProviderUnavailable>>,

@@ -183,7 +183,7 @@ export class ProviderApi {
     return err({ kind: "busy", reason, retryAfterMilliseconds: this.dialect.defaults.pauseSeconds * 1000 });
   };
 
-  /** Deletes what is at the path. Succeeds if nothing is there. Like a read, it is not sent while calls are paused. */
+  /** Deletes the resource at the path. Succeeds if there is none. Not sent while calls are paused. */
   async delete(path: string): Promise<Result<void, ProviderUnavailable>> {
     const answer = await this.change("DELETE", path);
     return answer.andThen((answer) => {

@@ -14,7 +14,7 @@ export type RemoteOptions = {
    * reach their URLs. Without it, the provider gets every reference image by its URL.
    */
   readonly storage?: Pick<ObjectStorage, "nameOf" | "read"> | undefined;
-  /** By default that of the operating system. */
+  /** Default: the clock of the operating system. */
   readonly clock?: Clock | undefined;
   /** Receives what the operator should know. Must not throw. */
   readonly onEvent?: ((event: ProviderEvent) => void) | undefined;

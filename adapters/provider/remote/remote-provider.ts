@@ -38,7 +38,7 @@ export type RemoteProviderParts = ProviderApiParts & {
   readonly storage: HostedImages;
 };
 
-/** A generation provider behind HTTP. What differs between providers is in the dialect. */
+/** A generation provider behind HTTP. Its dialect has the differences between providers. */
 export class RemoteProvider implements GenerationProvider {
   readonly name: string;
   readonly account: string;

@@ -66,7 +66,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       ),
     },
     {
-      // Who shortens the URL of a receipt.
+      // For a visitor who shortens the URL of a receipt.
       method: "GET",
       path: "/account/orders",
       body: "none",
@@ -105,7 +105,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
   ];
 };
 
-/** The number of credits is not that of a pack. */
+/** No pack has this number of credits. */
 type NotForSale = { readonly kind: "not_for_sale" };
 
 type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable;
@@ -127,7 +127,7 @@ const refusals: {
   ],
 };
 
-/** `threshold`: what was typed for the low balance. */
+/** `threshold`: the typed text of the low balance. */
 const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
   const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
   return accountPage(parts, status, visitor, { error: sentence(refused), threshold });

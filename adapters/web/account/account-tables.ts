@@ -66,7 +66,7 @@ const cellOf = (value: string | number): string => {
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
-/** The first day of the month in the query, such as `2026-11`; otherwise that of now. Never one that comes later. */
+/** The first day of the month in the query, such as `2026-11`; otherwise of the present month. Never a later month. */
 export const monthIn = (text: string, now: Date): Date => {
   const month = /^20[0-9]{2}-(0[1-9]|1[0-2])$/.test(text) ? new Date(`${text}-01T00:00:00Z`) : now;
   return windowStart("month", month > now ? now : month);
@@ -123,7 +123,7 @@ const DISPUTES = {
   lost: ["disputed payment returned"],
 } as const;
 
-/** The state of an order, with what came back of it, for its customer and for operators. */
+/** The state of an order with its returned payments, for its customer and for operators. */
 export const orderState = (order: Order): Html => {
   const [look, label] = STATES[order.state];
   const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;

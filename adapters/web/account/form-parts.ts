@@ -52,7 +52,7 @@ export type AttemptRefusal = {
 
 const BUSY_SECONDS = 5;
 
-/** Reason why nobody can sign up on the page. */
+/** Reason why the sign-up page is closed. */
 export const NO_SIGN_UP: Readonly<Record<Exclude<SignUpMode, "open">, string>> = {
   invited: "Accounts of this service are opened by invitation. Ask the operator for a link.",
   closed: "This service opens no new accounts at the moment.",

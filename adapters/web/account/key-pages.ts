@@ -33,7 +33,7 @@ type Parts = {
 
 const PATH = "/account/keys";
 
-/** `/account/keys`: API keys with their limits and what they have spent. */
+/** `/account/keys`: API keys with their limits and spending. */
 export const keyPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   const forms = {
@@ -94,7 +94,7 @@ const keyLimitsOf = (form: URLSearchParams, now: Date) =>
 
 type Refusal = InvalidRequest | NoPaidOrder | TooManyApiKeys;
 
-/** `form`: what was typed for a new key. */
+/** `form`: the fields of a new key as typed. */
 const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSearchParams): Promise<PageReply> => {
   const [status, error] = refusalOf(refused);
   return keysPage(parts, status, visitor, { error, form });

@@ -26,7 +26,7 @@ type Parts = {
 const PATH = "/account/webhooks";
 const DELIVERIES = 20;
 
-/** `/account/webhooks`: the endpoints of the account, their secrets, and what was sent to them. */
+/** `/account/webhooks`: the endpoints of the account, their secrets and deliveries. */
 export const webhookPages = (parts: Parts): readonly Page[] => {
   const { webhooks, guard } = parts;
   return [

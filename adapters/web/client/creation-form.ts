@@ -72,7 +72,7 @@ const send = (form: HTMLFormElement, make: HTMLButtonElement): void => {
     const url = new URL(request.responseURL);
     const page = readPage(request.responseText);
     if (url.pathname === "/login" && (files.length > 0 || !url.search.includes("prompt"))) {
-      // The login page could not bring back what is chosen here.
+      // The login page could not bring back the chosen files.
       return end("You were logged out. Log in in another tab, then send again.");
     }
     if (request.status < 300) {

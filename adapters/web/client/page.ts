@@ -5,7 +5,7 @@ export const element = (id: string): HTMLElement => {
   return found;
 };
 
-/** Shows the times of the page in the zone of the reader, and that of the service when one points at them. */
+/** Shows the times of the page in the reader's time zone; the time of the service appears on hover. */
 export const localTimes = (page: Document): void => {
   for (const time of page.querySelectorAll("time")) {
     const written = time.textContent ?? "";

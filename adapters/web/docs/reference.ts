@@ -108,7 +108,7 @@ const bodyFields = (content: Content, schemas: Schemas): readonly Html[] =>
 ${isLink ? html`<p>${objectLink(name)}</p>` : html`${paragraph(resolved.description)}${fieldsOf(resolved)}`}`;
   });
 
-/** `of`: what it belongs to, for screen readers. */
+/** `of`: the element that it belongs to, for screen readers. */
 const answerItem = (
   of: string,
   status: string,

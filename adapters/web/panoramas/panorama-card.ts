@@ -50,7 +50,7 @@ export type ViewableTask = SucceededTask & { readonly image: PermanentImage };
 export const hasPermanentImage = (task: Task): task is ViewableTask =>
   task.state === "succeeded" && isPermanent(task.image);
 
-/** The image. What others must not see, its owner reads with the session (viewer-pages.ts). */
+/** URL of the image. Hidden images have a URL that only the session of the owner opens (viewer-pages.ts). */
 export const imageUrl = ({ image, slug, hiddenReason }: ViewableTask, images: Images): string =>
   hiddenReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
 
@@ -99,7 +99,7 @@ const tileImage = (task: ViewableTask): Html => {
 
 /**
  * The picture of a panorama in its owner's list: as in the gallery if it is public, and else the middle of its
- * thumbnail, because views are made on demand for what is public only.
+ * thumbnail, because views are made on demand for public ones only.
  */
 export const ownTilePicture = (task: ViewableTask, images: Images): Html =>
   task.request.visibility === "public" && task.hiddenReason === undefined

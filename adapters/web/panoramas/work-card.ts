@@ -47,7 +47,7 @@ const VISIBILITY_WORDS: Readonly<Record<Visibility, string>> = { public: "public
 
 type State = { readonly label: string; readonly tone: "calm" | "busy" | "bad"; readonly note?: string };
 
-/** `undefined` for what is as it should be: there is nothing to say. */
+/** `undefined` if everything is normal. */
 const stateOf = (task: Task, isLate: boolean): State | undefined => {
   if (isActive(task)) {
     const label = task.state === "queued" ? "Waiting for its turn" : "Generating";

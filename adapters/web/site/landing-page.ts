@@ -95,7 +95,7 @@ const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
     : `A sentence is enough. Add ${pictures} of your own if you like.`;
 };
 
-/** The form leads strangers over the sign-up to `/works`, with the prompt. Where nobody can sign up, it says so. */
+/** The form leads strangers over the sign-up to `/works`, with the prompt. If sign-up is closed, it says so. */
 const hero = (
   { title, viewer, thumbnail, picture, scrim }: HeroPicture,
   enter: (path: string) => string,

@@ -22,7 +22,7 @@ export type LegalFacts = Readonly<Record<string, string>>;
 const FACT = /\{\{(\w+)\}\}/g;
 
 /**
- * Reads `terms.md`, `privacy.md` and `contact.md`, those that exist, fills the facts in and renders them. The error is
+ * Reads `terms.md`, `privacy.md` and `contact.md` if they exist, fills the facts in and renders them. The error is
  * a sentence: the folder has none of them, one cannot be read, or has a name in double braces that is no fact.
  */
 export const readLegalPages = async (

@@ -4,7 +4,7 @@ import type { StaticFiles } from "../static-files.js";
 
 const DAY_CACHE = { "cache-control": "public, max-age=86400" };
 
-/** Pages that need a login or act on an account, and what is for programs. */
+/** Pages that need a login or act on an account, and pages for programs. */
 const ROBOTS = `User-agent: *
 Disallow: /api/
 Disallow: /works

@@ -29,8 +29,8 @@ export interface LetterOutbox {
   /** Adds a letter that is due from `dueAt`. */
   add(letter: PostedLetter, dueAt: Date): Promise<void>;
   /**
-   * Takes up to `limit` due letters, the longest waiting first. Nobody else gets them until `leasedUntil`, when they
-   * are due again.
+   * Takes up to `limit` due letters, the longest waiting first. No other process gets them until `leasedUntil`;
+   * then they are due again.
    */
   claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]>;
   /** Removes a letter that was sent or given up. No effect if another worker has claimed it since. */

@@ -51,7 +51,7 @@ export type AdmittedKey = {
 export type AdmittedRequest = {
   readonly accountId: AccountId;
   readonly key: AdmittedKey;
-  /** Names the key to those who must not remember its secret. */
+  /** Identifies the key for code that must not remember its secret. */
   readonly secretSha256: string;
   readonly admission: Omit<Admission, "log">;
   /** The requested task; `undefined` if the account has no such task or none was requested. */

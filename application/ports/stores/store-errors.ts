@@ -6,7 +6,7 @@ export class StoreUnreachable extends Error {
   override readonly name = "StoreUnreachable";
 }
 
-/** Others have held a lock, such as that of a row, for too long. Nothing was written; retry later. */
+/** Another transaction has held a lock, for example of a row, for too long. Nothing was written; retry later. */
 export class StoreBusy extends Error {
   override readonly name: string = "StoreBusy";
 }

@@ -48,7 +48,7 @@ export interface EndpointStore {
   ): Promise<Result<void, Refusal>>;
   /** Returns the account's default endpoint. If there is none, inserts `candidate`. */
   ensureDefault(candidate: Endpoint): Promise<Endpoint>;
-  /** The account's endpoints, oldest first, including those that are switched off. */
+  /** The account's endpoints, oldest first, including disabled ones. */
   list(account: AccountId): Promise<Endpoint[]>;
   /** Sets the endpoint's secret. The previous secret stays valid until `previousUntil`. Returns the endpoint. */
   rotateSecret(

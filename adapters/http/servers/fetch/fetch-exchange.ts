@@ -5,7 +5,7 @@ import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
 import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/send-refusal.js";
 
-/** The status for a client that has left: nobody receives it. */
+/** The status for a client that has left. It is not sent. */
 const CLIENT_HAS_LEFT = 499;
 
 /** The connection is not ours to close, so a client that sends too slowly gets an answer. */
@@ -86,7 +86,7 @@ export class FetchExchange implements RawExchange {
     this.disconnected = true;
     this.end();
     this.respond(new Response(null, { status: CLIENT_HAS_LEFT })); // unless it has been answered
-    // Whoever still reads the answer does not wait for the rest.
+    // A reader of the answer does not wait for the rest.
     void this.writer?.abort(incomplete()).catch(() => {});
     for (const callback of this.onDisconnects) callback();
   }

@@ -27,7 +27,7 @@ export class FetchRequests extends NodeRoutes implements RequestSource {
     return exchange.response;
   }
 
-  /** Whoever passes requests does. */
+  /** The server that passes requests does this. */
   stopAccepting(): void {}
 
   closeConnections(): void {

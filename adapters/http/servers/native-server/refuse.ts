@@ -6,7 +6,7 @@ import type { SentRequest } from "../../server.js";
 const ignore = () => {};
 
 /**
- * Answers that the service is overloaded. What still arrives of the request is discarded, and the connection stays
+ * Answers that the service is overloaded. The rest of the request is discarded, and the connection stays
  * usable. A refusal must be much cheaper than a request: it comes before any header is read, and writes no log line.
  */
 export const refuse = (request: BareRequest, response: BareResponse): void => {

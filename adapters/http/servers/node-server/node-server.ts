@@ -7,7 +7,7 @@ import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
 
-/** Similar to those of the native server. */
+/** Similar to the limits of the native server. */
 const LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,

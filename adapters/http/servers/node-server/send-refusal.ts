@@ -5,7 +5,7 @@ import type { NodeExchange } from "./node-exchange.js";
 
 const LINGER_MILLISECONDS = 1_000;
 
-/** Connections whose client has sent something that cannot be parsed. What still arrives on them is discarded. */
+/** Connections whose client has sent bytes that cannot be parsed. All further bytes are discarded. */
 const refused = new WeakSet<Duplex>();
 
 /**

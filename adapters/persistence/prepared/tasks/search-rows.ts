@@ -21,7 +21,7 @@ export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
  */
 const GAP = 2 ** 24;
 
-/** Enters or removes those of the tasks about which the index and the gallery differ. Their rows must be locked. */
+/** Adds tasks to the index or removes them, where index and gallery differ. Their rows must be locked. */
 export const updateSearch = async (sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> => {
   const rows = await sql(
     `select id, prompt, in_search from task where ${isAmong("id", dialect)} and ${IS_OUT_OF_SEARCH}`,

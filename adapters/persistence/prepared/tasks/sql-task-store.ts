@@ -74,7 +74,7 @@ const setVisibility = async (
 ): Promise<Result<void, NotFound | IsHidden>> => {
   const { dialect } = database;
   return database.transaction(async (sql) => {
-    // What its owner makes private while it is hidden stays so when it is shown again.
+    // A task that its owner makes private while it is hidden stays private when it is shown again.
     const afterwards =
       visibility === "public"
         ? ""

@@ -62,7 +62,7 @@ const moveRows = async (
     const replaced = await replace(sql, move);
     if (replaced.isErr()) return err(replaced.error);
     if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
-    if (replaced.value.isDeleted) return ok(undefined); // nobody is told of a deleted panorama
+    if (replaced.value.isDeleted) return ok(undefined); // a deleted panorama causes no event
     if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endedAtOf(next) };
     const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;

@@ -140,7 +140,7 @@ export class GroundColumn {
       here.octaves = octaves[index] as number;
       if (index % 16 === 0 && this.rowOf(highest, here.distance) >= this.top) break;
       const isRing = props !== undefined && here.distance >= (props.rings[ring] ?? DISTANCE_MAX);
-      // What stands on hidden ground may be visible.
+      // Objects on hidden ground may be visible.
       this.enter(here, isRing ? Number.NEGATIVE_INFINITY : terrain.eyeHeight + here.distance * this.hiddenRise);
       if (here.row < this.top - ROWS_MIN) this.paintRise(last, here);
       if (props !== undefined && isRing) this.paintRing(props, ring++, here);

@@ -90,7 +90,7 @@ const bodyOf = (sky: SkyName, has: Has): Scene["light"]["body"] => {
 
 const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
   if (has("underwater")) return { perMetre: 1 / 32, thick: 0.2 };
-  // What is far away must not vanish where nothing is near.
+  // Distant objects must not vanish where nothing is near.
   if (has("fog") && has("lake", "ocean", "mountains")) return { perMetre: 1 / 1600, thick: 0.55 };
   if (has("fog")) return { perMetre: 1 / 130, thick: 0.96 };
   if (sky === "airless") return { perMetre: 0, thick: 0 };

@@ -9,7 +9,7 @@ type Stars = {
   /** Per unit of length. */
   readonly cells: number;
   readonly brightness: number;
-  /** Of the cells, those that have a star. */
+  /** The share of cells that have a star. */
   readonly share: number;
   /** Of a star, in radians. */
   readonly radius: number;

@@ -27,7 +27,7 @@ type WaterView = {
   readonly open: Float32Array;
 };
 
-/** Still or rough water: reflects what is above it in the same direction, and glitters towards the sun. */
+/** Still or rough water: reflects the sky above it in the same direction, and glitters towards the sun. */
 export class WaterPainter {
   private readonly scene: Scene;
   private readonly water: Water;

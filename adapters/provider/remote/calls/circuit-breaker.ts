@@ -102,7 +102,7 @@ export class CircuitBreaker {
   }
 }
 
-/** While the circuit is closed, the library ignores errors that it is not told to handle. */
+/** While the circuit is closed, the library ignores errors that it is not configured to handle. */
 class IgnoredVerdict extends Error {}
 
 const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "ignored" => {

@@ -158,7 +158,7 @@ const readJson = async (body: Dispatcher.ResponseData["body"]): Promise<unknown>
   }
 };
 
-/** The error's code or name. Its message could repeat what was sent. */
+/** The error's code or name. Its message could repeat the sent data. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "the call failed";
   const cause = error.cause instanceof Error ? error.cause : error;

@@ -163,7 +163,7 @@ export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => 
     baseUrl,
     authorization,
     resultHeaders: authorization,
-    // `concurrencyMax` is that of the smallest plan; others have 3 or 5. The rate limit is not documented.
+    // `concurrencyMax`: limit of the smallest plan; others have 3 or 5. The rate limit is not documented.
     defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
 
     abilities: () => abilitiesOf(workflow),

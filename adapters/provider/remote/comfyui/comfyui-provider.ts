@@ -101,7 +101,7 @@ export class ComfyuiServers extends ProviderChain {
     return err(anyBusy ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
   }
 
-  /** The servers that answer, the one with the shortest queue first; of equal ones that of the place. */
+  /** The servers that answer, the shortest queue first; of equal ones the server of the place. */
   private async inOrder(place: string | undefined): Promise<readonly RemoteProvider[]> {
     const { servers } = this;
     // Nothing to choose: the creation itself finds out whether the server answers.

@@ -24,7 +24,7 @@ const OPTIONAL = ["seed", "quality", "loras", "mask_url"] as const;
 /** Inputs that are sent only if the operator has set them. */
 export type FalExtras = { readonly mask_url: boolean; readonly loras: boolean };
 
-/** Finds in an endpoint's schema how to ask it for a panorama. The error says what it lacks. */
+/** Finds the inputs for a panorama in an endpoint's schema. The error says what it lacks. */
 export const endpointOfSchema = (id: string, schema: FalSchema, extras: FalExtras): Result<MappedEndpoint, string> => {
   if (!schema.inputs.has("prompt")) return err("has no input prompt");
   // Endpoints that paint by a mask alone make a picture of the size of the canvas.
@@ -54,7 +54,7 @@ export const endpointOfSchema = (id: string, schema: FalSchema, extras: FalExtra
   return ok({ ...endpoint, needsImage: references !== undefined && schema.required.includes(references.input) });
 };
 
-/** Compares what is known of an endpoint with its schema. The error says what is different. */
+/** Compares the preset of an endpoint with its schema. The error says what is different. */
 export const verifyEndpoint = (endpoint: FalEndpoint, schema: FalSchema, extras: FalExtras): Result<void, string> => {
   const unknown = [...namesOf(endpoint)].filter((name) => !schema.inputs.has(name));
   if (unknown.length > 0) return err(`does not know the inputs ${unknown.join(", ")}`);

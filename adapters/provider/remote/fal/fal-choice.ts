@@ -20,7 +20,7 @@ export type FalQuality = (typeof FAL_QUALITIES)[number];
 export const FAL_REFERENCES = ["separate", "canvas"] as const;
 export type FalReferences = (typeof FAL_REFERENCES)[number];
 
-/** The model that an operator has chosen. `name` is that of its place. */
+/** The model that an operator has chosen. `name`: the name of its place. */
 export type FalChoice = {
   readonly name: string;
   readonly quality: FalQuality;

@@ -54,7 +54,7 @@ export type FalOptions = RemoteOptions & {
   readonly baseUrl?: string | undefined;
   /** The interface that lists requests and models. By default `https://api.fal.ai/v1`. */
   readonly platformUrl?: string | undefined;
-  /** The public keys that verify webhooks; the first URL that answers is used. By default those of fal. */
+  /** The public keys that verify webhooks; the first URL that answers is used. Default: fal's URLs. */
   readonly jwksUrls?: readonly string[] | undefined;
 };
 
@@ -99,7 +99,7 @@ const NOT_ABOUT_THE_RESULT = new Set([401, 402, 403, 408, 429]);
 
 type FalSettings = ProviderAccess & {
   readonly choice: FalChoice;
-  /** Replaces the one of leading-prompt.ts. */
+  /** Replaces the template of leading-prompt.ts. */
   readonly promptTemplate?: string | undefined;
   /** The interface that lists requests and models. Without a slash at its end. */
   readonly platformUrl: string;
@@ -116,7 +116,7 @@ export const fal = ({ apiKey, baseUrl, platformUrl, choice, promptTemplate, jwks
     baseUrl,
     listBaseUrl: platformUrl,
     authorization: { authorization: `Key ${apiKey}` },
-    // `concurrencyMax` is that of a new account; it rises with purchases.
+    // `concurrencyMax`: limit of a new account; it rises with purchases.
     defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 2 },
 
     abilities: () => model.abilities,
@@ -167,7 +167,7 @@ const bodyOf = async (
   // If fal could not be reached at the start, the schemas are read now: nothing is sent without them.
   const found = await model.find(context.readList);
   if (found.isErr()) return err(found.error.reason);
-  // What was admitted before the schemas were known may be too much.
+  // A request that was admitted before the schemas were known may have too many images.
   const admitted = admitAbilities(model.abilities, order.request);
   return admitted.isErr()
     ? err(`the model cannot keep the ${admitted.error.field} of the request`)

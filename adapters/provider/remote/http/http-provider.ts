@@ -74,7 +74,7 @@ type HttpSettings = {
  * the id of our task, so a lost creation is looked up and never sent again.
  */
 export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
-  /** Until the worker has said what it can make, it is asked for everything and refuses by itself. */
+  /** Until the worker has reported its abilities, it gets every request and refuses by itself. */
   let abilities: Abilities = abilitiesSchema.parse({ images_min: 0, images_max: IMAGE_URLS_MAX });
   return {
     name: "http",

@@ -99,7 +99,7 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     name: "skybox",
     baseUrl,
     authorization: { "x-api-key": apiKey },
-    // `concurrencyMax` is that of the Standard plan; Business has 2.
+    // `concurrencyMax`: limit of the Standard plan; Business has 2.
     defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
 
     abilities: () => ({ imagesMin: 0, imagesMax: 1, promptCharactersMax }),

@@ -107,7 +107,7 @@ const filledInput = <Image>(input: unknown, values: PlaceholderValues<Image>): u
   if (typeof input !== "string") return input;
   const [name] = placeholdersIn(input);
   if (name !== undefined && input === `{${name}}`) return placeholderValue(name, values);
-  // In one pass, so that a placeholder in the customer's prompt stays what it is.
+  // In one pass, so that a placeholder in the customer's prompt stays unchanged.
   return input.replace(PLACEHOLDER, (_, placeholder: string) => String(placeholderValue(placeholder, values)));
 };
 

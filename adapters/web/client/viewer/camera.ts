@@ -74,7 +74,7 @@ export class Camera {
     this.sphere.look({ ...direction, fov: otherField(fov, 1 / longerBy(size, size.width)) });
   }
 
-  /** Zooms around a point of the window: what is there stays there. */
+  /** Zooms around a point of the window, whose picture stays in place. */
   zoom(factor: number, at?: { readonly clientX: number; readonly clientY: number }): void {
     this.stopMoving();
     const { sphere } = this;
@@ -82,7 +82,7 @@ export class Camera {
     const found = () => at && sphere.directionAt(at.clientX - left, at.clientY - top);
     const wanted = found();
     sphere.look({ fov: sphere.view.fov * factor });
-    // The second time corrects what is left: yaw and pitch are not independent.
+    // The second time corrects the rest: yaw and pitch are not independent.
     for (let n = 0; n < 2; n += 1) {
       const [now, { yaw, pitch }] = [found(), sphere.view];
       if (wanted === undefined || now === undefined) return;

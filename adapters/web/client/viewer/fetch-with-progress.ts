@@ -1,6 +1,6 @@
 /**
  * Downloads an image and reports the progress in percent. Rejects unless the whole image arrives. The session is sent
- * to this origin only: it serves owners what is hidden from others.
+ * to this origin only: it serves owners panoramas that are hidden from others.
  */
 export const fetchWithProgress = async (url: string, onProgress: (percent: number) => void): Promise<Blob> => {
   const response = await fetch(url);

@@ -77,7 +77,7 @@ const drawingFor = (renderer: Renderer): WebGLRenderer => {
 
 /** An equirectangular picture around the viewer: in the viewer, and behind the landing page. */
 export class Sphere {
-  /** Called before each frame, with the time since the one before. */
+  /** Called before each frame, with the time since the last frame. */
   onFrame: (seconds: number) => void = () => {};
   /** Called when the view is drawn. */
   onView: () => void = () => {};
@@ -170,7 +170,7 @@ export class Sphere {
     this.viewer.needsUpdate();
   }
 
-  /** Calls `draw` for each frame with what is left, from 1 to 0, and then `done`. Returns what jumps to the end. */
+  /** Calls `draw` for each frame with the remaining share (1 to 0), then `done`. Call the result to jump to the end. */
   animate(duration: number, draw: (left: number) => void, done: () => void): () => void {
     draw(1);
     const properties = { left: { start: 1, end: 0 } };

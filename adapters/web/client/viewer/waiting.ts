@@ -56,7 +56,7 @@ const read = async (url: string): Promise<Progress | undefined> => {
   return response?.ok && !response.redirected ? ((await response.json()) as Progress) : undefined;
 };
 
-/** Replaces the content by that of the page as it is now, without a reload. */
+/** Replaces the content with the present content of the page, without a reload. */
 const showResult = async (): Promise<boolean> => {
   const response = await fetch(location.href).catch(() => undefined);
   if (!response?.ok) return false;

@@ -48,7 +48,7 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
     if (old.contains(document.activeElement)) complete = false;
     else old.replaceChildren(...part.childNodes);
   }
-  Object.assign(card.dataset, { ...fresh.dataset, pending: "1" }); // what has a picture now can be downloaded
+  Object.assign(card.dataset, { ...fresh.dataset, pending: "1" }); // a work with a picture can be downloaded
   const path = fresh.querySelector("a")?.getAttribute("href");
   if (path) card.querySelector("a")?.setAttribute("href", path);
   if (!complete || fresh.dataset.pending !== undefined) return false;
