@@ -4,23 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { type S3ObjectStorageOptions, s3ObjectStorage } from "../../../adapters/storage/s3-object-storage.js";
 import { panoramaName } from "../../../domain/images/object-name.js";
+import { BYTES, bytesOf, expectAll, NAME, PUBLIC_URL } from "../../support/contracts/faulty-bucket-contract.js";
 import type { FakeS3, S3Fault } from "../../support/fake-s3.js";
 import { S3Server } from "../../support/s3-server.js";
-import {
-  BYTES,
-  expectAll,
-  LARGE,
-  LARGE_RETRY_TIMES,
-  NAME,
-  NOT_IMPLEMENTED,
-  PUBLIC_URL,
-  SHORT_RETRY_TIMES,
-  SLOW_DOWN,
-  setUpS3,
-} from "./s3-setup.js";
+import { INTERNAL_ERROR, LARGE_RETRY_TIMES, SLOW_DOWN, setUpS3 } from "./s3-setup.js";
+
+const MIB = 1024 * 1024;
+/** Two parts. */
+const LARGE = bytesOf(9 * MIB);
 
 const on = setUpS3();
-const { storageWith, checked, given, stored, methods } = on;
+const { storageWith, checked, stored, methods } = on;
 
 describe("S3ObjectStorage in a real server", () => {
   let server: S3Server;
@@ -67,7 +61,7 @@ describe("S3ObjectStorage in a real server", () => {
 describe.each<[string, Partial<FakeS3>]>([
   ["knows If-None-Match", {}],
   ["ignores If-None-Match", { condition: "is ignored" }],
-  ["answers If-None-Match with 501", { condition: NOT_IMPLEMENTED }],
+  ["answers If-None-Match with 501", { condition: { status: 501, code: "NotImplemented" } }],
   ["answers If-None-Match with 400", { condition: { status: 400, code: "NotImplemented" } }],
   ["has other ETags than MD5 hashes", { hasMd5Etags: false }],
 ])("S3ObjectStorage in a service that %s", (_, behaviour) => {
@@ -77,7 +71,7 @@ describe.each<[string, Partial<FakeS3>]>([
   objectStorageContract({ describe, it }, async () => storageWith({ retryTimes: undefined }));
 
   it("writes an object once when it is put twice, large ones too", async () => {
-    const storage = await checked({ retryTimes: LARGE_RETRY_TIMES });
+    const storage = await checked(LARGE_RETRY_TIMES);
     for (const bytes of [BYTES, LARGE]) {
       const name = panoramaName(String(bytes.length).padStart(22, "0"));
       on.s3.writes = 0;
@@ -132,66 +126,106 @@ describe("S3ObjectStorage.put", () => {
   });
 });
 
-describe("S3ObjectStorage.read", () => {
-  it("returns an empty object", async () => {
-    given(NAME, new Uint8Array());
-
-    expect((await storageWith().read(NAME))._unsafeUnwrap()).toHaveLength(0);
+describe("S3ObjectStorage.put of a large object", () => {
+  it("uploads it in parts of 8 MiB, with the headers of any object", async () => {
+    const storage = await checked(LARGE_RETRY_TIMES);
+    expect((await storage.put(NAME, LARGE, "image/png")).isOk()).toBe(true);
+    expectAll(stored(), LARGE);
+    expect(on.s3.objects.get(NAME)?.headers).toMatchObject({ "content-type": "image/png" });
+    const requests = on.s3.requests.map((request) => request.replace(/ [^?]*/, " ").replace(/=[^&]*/g, ""));
+    expect(requests).toEqual([
+      "HEAD ",
+      "POST ?uploads",
+      "PUT ?partNumber&uploadId&x-id",
+      "PUT ?partNumber&uploadId&x-id",
+      "POST ?uploadId",
+    ]);
+    expect(on.s3.uploads.size).toBe(0);
   });
 
-  it("returns objects that other tools have copied, which have no checksum", async () => {
-    given(NAME);
-
-    expectAll((await storageWith().read(NAME))._unsafeUnwrap());
+  it("uploads an object of at most one part in one request", async () => {
+    const storage = await checked(LARGE_RETRY_TIMES);
+    await storage.put(NAME, LARGE.subarray(0, 8 * MIB), "image/png");
+    expect(methods()).toEqual(["PUT"]);
   });
 
-  it("returns not_found for a missing object without a retry", async () => {
-    expect((await storageWith().read(NAME))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect(on.s3.requests).toHaveLength(1);
-  });
+  it.each<S3Fault>(["cut-before", "cut-after", "silence", "damage", "html", SLOW_DOWN])(
+    "repeats only the part that had fault %j",
+    async (fault) => {
+      const storage = await checked(LARGE_RETRY_TIMES);
+      on.s3.faults = [...Array<undefined>(3), fault];
+
+      expect((await storage.put(NAME, LARGE, "image/png")).isOk()).toBe(true);
+
+      expectAll(stored(), LARGE);
+      expect(methods().filter((method) => method === "PUT")).toHaveLength(3);
+    },
+  );
 
   it.each<S3Fault>([
-    429,
-    SLOW_DOWN,
     "cut-before",
     "cut-after",
     "cut-within",
-    "silence",
     "stall",
-    "html",
-    "damage",
-    "wrong-checksum",
-  ])("retries after fault %j", async (fault) => {
-    const storage = await checked();
-    await storage.put(NAME, BYTES, "image/png");
-    on.s3.requests.length = 0;
-    on.s3.faults = [fault];
+    INTERNAL_ERROR,
+    { status: 200, code: "InternalError" },
+  ])("completes it once when the completion has fault %j", async (fault) => {
+    const storage = await checked(LARGE_RETRY_TIMES);
+    on.s3.faults = [...Array<undefined>(4), fault];
 
-    expectAll((await storage.read(NAME))._unsafeUnwrap());
+    expect((await storage.put(NAME, LARGE, "image/png")).isOk()).toBe(true);
+    expectAll(stored(), LARGE);
+    expect(on.s3.writes).toBe(1);
+    expect(on.s3.uploads.size).toBe(0);
+  });
 
-    expect(on.s3.requests).toHaveLength(2);
+  it.each([3, 4])("aborts it when request %i is refused", async (index) => {
+    const storage = await checked(LARGE_RETRY_TIMES);
+    on.s3.faults = [...Array<undefined>(index), { status: 403, code: "AccessDenied" }];
+
+    const refused = await storage.put(NAME, LARGE, "image/png");
+    expect(refused._unsafeUnwrapErr().reason).toBe("S3 answered 403 (AccessDenied)");
+    expect(methods().at(-1)).toBe("DELETE");
+    expect(on.s3.uploads.size).toBe(0);
+    expect(on.s3.objects.has(NAME)).toBe(false);
+  });
+
+  it("keeps the object that another writer has created meanwhile, and aborts its own upload", async () => {
+    const storage = await checked(LARGE_RETRY_TIMES);
+    const put = storage.put(NAME, LARGE, "image/png");
+    await expect.poll(() => on.s3.uploads.size).toBe(1);
+    on.s3.objects.set(NAME, { bytes: Buffer.from("first"), headers: {} });
+    expect((await put).isOk()).toBe(true);
+    expect(stored().toString()).toBe("first");
+    expect(on.s3.uploads.size).toBe(0);
+  });
+
+  it("completes without the condition if only single-request uploads support it", async () => {
+    on.s3.condition = "is known for one request only";
+    const storage = await checked(LARGE_RETRY_TIMES);
+    expect((await storage.put(NAME, LARGE, "image/png")).isOk()).toBe(true);
+    expectAll(stored(), LARGE);
+  });
+});
+
+describe("S3ObjectStorage.read", () => {
+  it("returns objects that other tools have copied, which have no checksum", async () => {
+    on.s3.objects.set(NAME, { bytes: BYTES, headers: {} });
+    expectAll((await storageWith().read(NAME))._unsafeUnwrap());
   });
 
   it("closes the connection of a download that stalls", async () => {
     const storage = await checked();
     await storage.put(NAME, BYTES, "image/png");
     on.s3.faults = ["stall"];
-
     expectAll((await storage.read(NAME))._unsafeUnwrap());
-
     await expect.poll(() => on.s3.connections()).toBe(1); // the one that is kept for the next request
   });
 
-  it.each<[S3Fault, string]>([
-    ["damage", "an object was damaged in transit"],
-    ["html", "the answer is not from S3"],
-    [{ status: 404, code: "NoSuchBucket" }, "S3 answered 404 (NoSuchBucket)"],
-  ])("fails if every answer has fault %j", async (fault, reason) => {
-    const storage = await checked({ retryTimes: SHORT_RETRY_TIMES });
-    await storage.put(NAME, BYTES, "image/png");
-    on.s3.faultAfterwards = fault;
-
-    expect((await storage.read(NAME))._unsafeUnwrapErr()).toEqual({ kind: "storage_unavailable", reason });
+  it("fails without a retry if the bucket does not exist", async () => {
+    const storage = await checked();
+    on.s3.faults = [{ status: 404, code: "NoSuchBucket" }];
+    expect((await storage.read(NAME))._unsafeUnwrapErr()).toMatchObject({ reason: "S3 answered 404 (NoSuchBucket)" });
   });
 });
 
@@ -226,29 +260,16 @@ describe("S3ObjectStorage.check", () => {
     expect((await storageWith().check())._unsafeUnwrapErr().reason).toBe("S3 answered 403 (AccessDenied)");
     expect(methods()).toEqual(requests);
   });
-
-  it.each<S3Fault>(["html", "silence", "cut-before"])("fails on fault %j, without a retry", async (fault) => {
-    on.s3.faults = [fault];
-
-    expect((await storageWith().check())._unsafeUnwrapErr().kind).toBe("storage_unavailable");
-    expect(on.s3.requests).toHaveLength(1);
-  });
 });
 
 describe("S3ObjectStorage.urlOf", () => {
-  const urlWith = (options: Partial<S3ObjectStorageOptions>) =>
-    s3ObjectStorage({ bucket: "my-bucket", region: "eu-central-1", ...options }).urlOf(NAME);
-
-  it("starts with the public URL if one is configured", () => {
-    expect(urlWith({ publicUrl: PUBLIC_URL })).toBe(`${PUBLIC_URL}/${NAME}`);
-  });
-
   it.each<[Partial<S3ObjectStorageOptions>, string]>([
     [{}, "https://my-bucket.s3.eu-central-1.amazonaws.com"],
     [{ bucket: "my.bucket" }, "https://s3.eu-central-1.amazonaws.com/my.bucket"],
     [{ region: "cn-north-1" }, "https://my-bucket.s3.cn-north-1.amazonaws.com.cn"],
     [{ endpoint: "https://minio.example" }, "https://minio.example/my-bucket"],
   ])("with %j is in %s", (options, base) => {
-    expect(urlWith(options)).toBe(`${base}/${NAME}`);
+    const storage = s3ObjectStorage({ bucket: "my-bucket", region: "eu-central-1", ...options });
+    expect(storage.urlOf(NAME)).toBe(`${base}/${NAME}`);
   });
 });
