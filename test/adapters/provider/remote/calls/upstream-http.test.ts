@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { Server } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
+import { type LocalServer, startLocalServer } from "../../../../support/local-server.js";
 
 describe("UpstreamHttp", () => {
+  let local: LocalServer;
   let server: Server;
   let connections: number;
   let answers: boolean;
@@ -15,26 +16,25 @@ describe("UpstreamHttp", () => {
   beforeEach(async () => {
     connections = 0;
     answers = true;
-    server = createServer((request, response) => {
+    local = await startLocalServer((request, response) => {
       request.resume();
       if (answers) response.end("{}");
     });
+    ({ server } = local);
     server.on("connection", () => {
       connections += 1;
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
     http = new UpstreamHttp();
   });
   afterEach(async () => {
     await http.close();
-    server.closeAllConnections();
-    server.close();
+    await local.close();
   });
 
   const create = (mayBeSent?: () => boolean) =>
     http.call({
       method: "POST",
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tasks`,
+      url: `${local.origin}/tasks`,
       headers: {},
       body: {},
       signal: new AbortController().signal,

@@ -1,12 +1,10 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { paintMask, panoramaCanvas } from "../../../../../adapters/provider/remote/images/panorama-canvas.js";
+import { plain } from "../../../../support/test-images.js";
 
-const RED = { r: 208, g: 16, b: 48 };
-const picture = (width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background: RED } })
-    .png()
-    .toBuffer();
+const picture = (widthPixels: number, heightPixels: number, colour = "#d01030") =>
+  plain({ widthPixels, heightPixels }, colour).png().toBuffer();
 
 const pixelAt = async (jpeg: Buffer, left: number, top: number): Promise<number[]> => [
   ...(await sharp(jpeg).extract({ left, top, width: 1, height: 1 }).raw().toBuffer()),
@@ -15,14 +13,7 @@ const pixelAt = async (jpeg: Buffer, left: number, top: number): Promise<number[
 describe("panoramaCanvas", () => {
   it("places a photo in the middle of a canvas of its average colour", async () => {
     const photo = await sharp(await picture(300, 200))
-      .composite([
-        {
-          input: await sharp({ create: { width: 40, height: 200, channels: 3, background: "white" } })
-            .png()
-            .toBuffer(),
-          gravity: "west",
-        },
-      ])
+      .composite([{ input: await picture(40, 200, "white"), gravity: "west" }])
       .png()
       .toBuffer();
     const { jpeg: canvas } = (await panoramaCanvas(photo))._unsafeUnwrap();

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { smallerReference } from "../../../../../adapters/provider/remote/images/smaller-reference.js";
+import { largeEnough, smallerReference } from "../../../../../adapters/provider/remote/images/smaller-reference.js";
 import { plain } from "../../../../support/test-images.js";
 
 it("smallerReference returns an image of at most 10 MiB and 4000 pixels unchanged", async () => {
@@ -32,4 +32,26 @@ it("smallerReference refuses a file that is not an image", async () => {
   expect((await smallerReference(broken))._unsafeUnwrapErr()).toBe(
     "a reference image: it cannot be decoded: the file is damaged, incomplete, or of a format that is not supported",
   );
+});
+
+const png = async (widthPixels: number, heightPixels: number) =>
+  ({ type: "image/png", bytes: await plain({ widthPixels, heightPixels }).png().toBuffer() }) as const;
+
+it("largeEnough returns a large picture unchanged", async () => {
+  const picture = await png(256, 300);
+  expect((await largeEnough(picture, 256))._unsafeUnwrap()).toBe(picture);
+  const tiny = await png(1, 1);
+  expect((await largeEnough(tiny))._unsafeUnwrap()).toBe(tiny);
+});
+
+it.each([
+  [100, 50, 512, 256],
+  [255, 255, 256, 256],
+  [1, 1, 256, 256],
+  [30, 4000, 256, 4000],
+  [2000, 100, 4000, 256],
+])("largeEnough makes %i × %i pixels %i × %i", async (width, height, ...expected) => {
+  const { type, bytes } = (await largeEnough(await png(width, height), 256))._unsafeUnwrap();
+  const made = await sharp(bytes).metadata();
+  expect([type, made.format, made.width, made.height]).toEqual(["image/jpeg", "jpeg", ...expected]);
 });

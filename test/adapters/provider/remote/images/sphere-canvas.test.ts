@@ -1,9 +1,13 @@
 import fc from "fast-check";
+import { err, ok } from "neverthrow";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { sphereCanvas } from "../../../../../adapters/provider/remote/images/sphere-canvas.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import { referenceCanvas, sphereCanvas } from "../../../../../adapters/provider/remote/images/sphere-canvas.js";
 import type { GivenAs } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { RESOLUTIONS } from "../../../../../domain/images/resolution.js";
+import { hostedPicture } from "../../../../support/hosted-pictures.js";
+import { plain } from "../../../../support/test-images.js";
 
 const SIZE = { widthPixels: 360, heightPixels: 180 };
 const [RED, GREEN, BLUE] = ["#d01030", "#10c040", "#2040e0"] as const;
@@ -11,10 +15,8 @@ const BYTES = { [RED]: [208, 16, 48], [GREEN]: [16, 192, 64], [BLUE]: [32, 64, 2
 const KEPT = [0, 0, 0, 255];
 const PAINTED = [255, 255, 255, 0];
 
-const photo = (background: string, width = 300, height = 200) =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer();
+const photo = (colour: string, widthPixels = 300, heightPixels = 200) =>
+  plain({ widthPixels, heightPixels }, colour).png().toBuffer();
 
 const canvasOf = async (expected: GivenAs, ...photos: Uint8Array[]) => {
   const { canvas, mask, givenAs } = (await sphereCanvas(photos, SIZE))._unsafeUnwrap();
@@ -165,6 +167,44 @@ describe("sphereCanvas", () => {
   ])("returns an error when one of the photos %s", async (_, bytes) => {
     expect((await sphereCanvas([await photo(RED), bytes], SIZE))._unsafeUnwrapErr()).toContain("reference image");
     expect((await sphereCanvas([bytes], SIZE))._unsafeUnwrapErr()).toContain("reference image");
+  });
+});
+
+describe("referenceCanvas", () => {
+  const FOREIGN = "https://pictures.example/green.png";
+  const storage = new MemoryObjectStorage();
+  const publicFetch = {
+    get: async (url: string) =>
+      url === FOREIGN
+        ? ok({ bytes: await photo(GREEN), type: "image/png" })
+        : err({ reason: "status 404", problem: "its host answered with status 404" }),
+  } as never;
+  const drawn = (...urls: string[]) => referenceCanvas(urls, SIZE, { storage, publicFetch });
+
+  it("shows all reference images in their order, uploaded or from other hosts", async () => {
+    const { canvas } = (await drawn(await hostedPicture(storage, await photo(RED)), FOREIGN))._unsafeUnwrap();
+    const at = await pixelsOf(canvas);
+    expect([at(0, 0), at(-180, 0), at(179, 0)]).toEqual([BYTES[RED], BYTES[GREEN], BYTES[GREEN]]);
+  });
+
+  it("refuses the creation if an image is unreadable, and names the image", async () => {
+    expect((await drawn(FOREIGN, "https://pictures.example/gone.png"))._unsafeUnwrapErr()).toEqual({
+      kind: "refused",
+      reason: "a reference image: status 404",
+      cause: "reference_unreachable",
+      imageIndex: 1,
+      imageProblem: "its host answered with status 404",
+    });
+  });
+
+  it("refuses the creation if an image cannot be decoded: the customer must change it", async () => {
+    const failed = await drawn(await hostedPicture(storage, Buffer.from("<svg/>"), 2));
+    expect(failed._unsafeUnwrapErr()).toEqual({
+      kind: "refused",
+      reason: "a reference image: it is neither JPEG, PNG nor WebP",
+      imageProblem: "it is neither JPEG, PNG nor WebP",
+      cause: "reference_unusable",
+    });
   });
 });
 
