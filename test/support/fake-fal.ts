@@ -13,8 +13,8 @@ const PAGE_MAX = 100;
 
 /** The part of fal's queue API and platform API that the adapter uses. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
-  /** The result of a finished request; `undefined` for the one of its endpoint. */
-  result: "image" | "images" | "black image" | "no image" | undefined;
+  /** The result of a finished request, unless it has its image. */
+  result: "black image" | "no image" | undefined;
   /** The error of a request whose plan is "fail", and its sentence. */
   failure = { type: "downstream_service_error", msg: "No." };
   /** Replaces what is published of an endpoint; `undefined` for one that fal does not have. */
@@ -173,16 +173,9 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     }
     const size = this.sizeOf(task) ?? { width: 1920, height: 960 };
     const image = { url: `${this.server.url}/files/${id}.png`, ...size, content_type: "image/png" };
-    switch (this.result ?? (endpoint === "fal-ai/hunyuan_world" ? "image" : "images")) {
-      case "image":
-        return json(200, { image });
-      case "images":
-        return json(200, { images: [image], has_nsfw_concepts: [false] });
-      case "black image":
-        return json(200, { images: [image], has_nsfw_concepts: [true] });
-      case "no image":
-        return json(200, { images: [] });
-    }
+    if (endpoint === "fal-ai/hunyuan_world") return json(200, { image });
+    const images = this.result === "no image" ? [] : [image];
+    return json(200, { images, has_nsfw_concepts: [this.result === "black image"] });
   }
 
   /** The endpoint to which the task was sent. */

@@ -29,8 +29,6 @@ export const FLUX_360_VERSION = "5f".repeat(32);
 
 /** The part of Replicate that the adapter uses. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
-  /** The shape of a finished prediction's output. */
-  output: "array" | "string" | "empty array" | "removed" = "array";
   /** Signs webhooks. */
   webhookSecret = aWebhookSecret();
   private webhooksSent = 0;
@@ -181,15 +179,12 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   }
 
   private prediction(task: UpstreamTask) {
-    const url = `${this.server.url}/delivery/${task.id}.png`;
-    const outputs = { array: [url], string: url, "empty array": [], removed: null };
     return {
       id: task.id,
       input: task.input,
-      output: task.state === "succeed" ? outputs[this.output] : null,
+      output: task.state === "succeed" ? [`${this.server.url}/delivery/${task.id}.png`] : null,
       error: task.state === "be moderated" ? `NSFW content detected: ${task.input.prompt}` : null,
       status: this.statusOf(task),
-      data_removed: this.output === "removed",
       urls: { get: `${this.baseUrl}/predictions/${task.id}` },
     };
   }

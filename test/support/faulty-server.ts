@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
+import { type LocalServer, startLocalServer } from "./local-server.js";
 
 export type ReceivedRequest = {
   readonly method: string;
@@ -70,54 +69,39 @@ export class FaultyServer {
   readonly requests: ReceivedRequest[] = [];
   /** The delay of every answer. */
   latencyMilliseconds = 0;
-  private readonly server: Server;
-
-  private constructor(
-    answer: (request: ReceivedRequest) => Answer,
-    faultOf: (request: ReceivedRequest) => Fault | undefined,
-  ) {
-    const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const at = performance.now();
-      const text = Buffer.concat(await request.toArray()).toString();
-      const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
-      const { method = "", headers } = request;
-      const received = {
-        method,
-        path: pathname,
-        query: searchParams,
-        headers,
-        body: isForm(headers) ? text : text && JSON.parse(text),
-        at,
-      };
-      this.requests.push(received);
-      const fault = faultOf(received);
-      const usual = fault === undefined || fault.done ? answer(received) : undefined;
-      if (this.latencyMilliseconds > 0) await setTimeout(this.latencyMilliseconds);
-      const instead = fault?.instead;
-      deliver(typeof instead === "function" ? usual && instead(usual) : (instead ?? usual), response);
-    };
-    this.server = createServer((request, response) => {
-      handle(request, response).catch(() => response.destroy());
-    });
-  }
+  private local!: LocalServer;
 
   static async start(
     answer: (request: ReceivedRequest) => Answer,
     faultOf: (request: ReceivedRequest) => Fault | undefined,
   ): Promise<FaultyServer> {
-    const faulty = new FaultyServer(answer, faultOf);
-    await once(faulty.server.listen(0, "127.0.0.1"), "listening");
+    const faulty = new FaultyServer();
+    const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const at = performance.now();
+      const text = Buffer.concat(await request.toArray()).toString();
+      const { pathname: path, searchParams: query } = new URL(request.url ?? "", "http://fake");
+      const { method = "", headers } = request;
+      const body = isForm(headers) ? text : text && JSON.parse(text);
+      const received = { method, path, query, headers, body, at };
+      faulty.requests.push(received);
+      const fault = faultOf(received);
+      const usual = fault === undefined || fault.done ? answer(received) : undefined;
+      if (faulty.latencyMilliseconds > 0) await setTimeout(faulty.latencyMilliseconds);
+      const instead = fault?.instead;
+      deliver(typeof instead === "function" ? usual && instead(usual) : (instead ?? usual), response);
+    };
+    faulty.local = await startLocalServer((request, response) => {
+      handle(request, response).catch(() => response.destroy());
+    });
     return faulty;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.local.origin;
   }
 
-  async close(): Promise<void> {
-    this.server.close();
-    this.server.closeAllConnections();
-    await once(this.server, "close");
+  close(): Promise<void> {
+    return this.local.close();
   }
 }
 

@@ -60,26 +60,6 @@ describe("PublicFetch", () => {
     expect(fetched.contentType).toBe("image/png");
   });
 
-  it("sends the User-Agent to every host, also after a redirect", async () => {
-    const said: unknown[] = [];
-    const origin = await aServer((request, response) => {
-      said.push(request.headers["user-agent"]);
-      if (request.url === "/") response.writeHead(302, { location: "/a.png" }).end();
-      else response.end("picture");
-    });
-    const userAgent = "panorama-service/3.0.0 (+https://panoramas.example)";
-    const fetcher = new PublicFetch([origin], userAgent);
-    fetchers.push(fetcher);
-    expect((await fetcher.get(`${origin}/`, limits)).isOk()).toBe(true);
-    expect(said).toEqual([userAgent, userAgent]);
-  });
-
-  it("refuses another port of the host of an exempt origin", async () => {
-    const origin = await aServer((_, response) => response.end("picture"));
-    const other = await aServer((_, response) => response.end("secret"));
-    expect((await aFetch(origin).get(other, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
-  });
-
   it("follows up to three redirects, including relative ones", async () => {
     const origin = await aServer((request, response) => {
       const left = Number(request.url?.slice(1));
@@ -92,22 +72,12 @@ describe("PublicFetch", () => {
     expect((await fetcher.get(`${origin}/4`, limits))._unsafeUnwrapErr().kind).toBe("too_many_redirects");
   });
 
-  it.each(["https://127.0.0.1/", "https://localhost/", "http://example.com/", "https://[::1]/"])(
-    "refuses a redirect to %s",
-    async (location) => {
-      const origin = await aServer((_, response) => response.writeHead(302, { location }).end());
-      expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
-    },
-  );
-
-  it.each([403, 404, 410])("reports status %i as gone", async (status) => {
+  it.each([
+    ...[403, 404, 410].map((status) => [status, "gone"]),
+    ...[401, 429, 500, 503].map((status) => [status, "unavailable"]),
+  ] as [number, string][])("reports status %i as %s", async (status, kind) => {
     const origin = await aServer((_, response) => response.writeHead(status).end());
-    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("gone");
-  });
-
-  it.each([401, 429, 500, 503])("reports status %i as unavailable", async (status) => {
-    const origin = await aServer((_, response) => response.writeHead(status).end());
-    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe(kind);
   });
 
   it.each([
