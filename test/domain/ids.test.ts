@@ -7,13 +7,14 @@ import { orderId, parseOrderId } from "../../domain/credits/order.js";
 import { accountId, parseAccountId, parseTaskId, taskId } from "../../domain/ids.js";
 import { objectName } from "../../domain/images/object-name.js";
 import { parseSlug, slug } from "../../domain/tasks/slug.js";
-import { endpointId } from "../../domain/webhooks/webhook-endpoint.js";
+import { endpointId, parseEndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 
 it.each([
   ["account id", parseAccountId, 1, 40, ""],
   ["order id", parseOrderId, 1, 40, ""],
   ["task id", parseTaskId, 1, 64, ""],
   ["id of an API key", parseApiKeyId, 1, 64, ""],
+  ["id of an endpoint", parseEndpointId, 1, 64, ""],
   ["session token", parseSessionToken, 22, 64, ""],
   ["token of a password link", parsePasswordLinkToken, 22, 64, ""],
   ["secret of an API key", parseApiKeySecret, 43, 43, "sk-"],

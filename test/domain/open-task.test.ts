@@ -51,29 +51,9 @@ describe("openTask", () => {
     expect(after).toEqual(standing(90, 3));
   });
 
-  it.each([
-    ["1k", 4],
-    ["2k", 6],
-    ["4k", 10],
-  ] as const)(
-    "opens a task of %s with a balance of exactly %i credits, and refuses with one credit less",
-    (resolution, cost) => {
-      expect(openATask(standing(cost, 0), draft(resolution), noon)._unsafeUnwrap().standing.credits).toBe(0);
-      expect(openATask(standing(cost - 1, 0), draft(resolution), noon)).toEqual(
-        err({ kind: "insufficient_credits", balance: cost - 1, cost }),
-      );
-    },
-  );
-
   it("refuses while five tasks are active", () => {
     expect(openATask(standing(100, 4), draft(), noon).isOk()).toBe(true);
     expect(openATask(standing(100, 5), draft(), noon)).toEqual(err({ kind: "too_many_active_tasks", limit: 5 }));
-  });
-
-  it("checks the credits before the active tasks", () => {
-    expect(openATask(standing(3, 5), draft(), noon)).toEqual(
-      err({ kind: "insufficient_credits", balance: 3, cost: 4 }),
-    );
   });
 
   it("checks the credits, then the budget of the key, then the active tasks", () => {
@@ -86,7 +66,8 @@ describe("openTask", () => {
         ({ task }) => task.state,
         (refusal) => refusal.kind,
       );
-    expect(kind(3, 5)).toBe("insufficient_credits");
+    const poor = err({ kind: "insufficient_credits", balance: 3, cost: 4 });
+    expect(openATask(standing(3, 5), draft(), noon, { budget })).toEqual(poor);
     expect(kind(4, 5)).toBe("budget_spent");
     const left = { ...budget, spending: { today: 3, thisMonth: 3 } };
     expect(kind(4, 5, left)).toBe("too_many_active_tasks");
@@ -117,16 +98,25 @@ describe("openTask", () => {
     expect(fail(task, "refused", noon).apiKeyId).toBe(apiKeyId(7));
   });
 
+  it("refuses a suspended account, and on the operator's wish one with an open dispute", () => {
+    const refusalOf = (more: object, suspendOnDispute: boolean) =>
+      openATask({ ...standing(4, 0), ...more }, draft(), noon, { policy: panoramaPolicy({ suspendOnDispute }) }).match(
+        ({ task }) => task.state,
+        (refusal) => refusal,
+      );
+    const suspended = { kind: "account_suspended", reason: "spam" };
+    expect(refusalOf({ suspensionReason: "spam", openDisputes: 1 }, true)).toEqual(suspended);
+    const disputed = { kind: "insufficient_credits", balance: 4, cost: 4, isSuspended: true };
+    expect(refusalOf({ openDisputes: 1 }, true)).toEqual(disputed);
+    for (const openDisputes of [undefined, 0]) expect(refusalOf({ openDisputes }, true)).toBe("submitting");
+    expect(refusalOf({ openDisputes: 1 }, false)).toBe("submitting");
+  });
+
   it("returns lowBalance when the task crosses the account's threshold", () => {
-    const lowBalance = (balance: number) => {
-      const account = { ...standing(balance, 0), lowBalanceThreshold: credits(10) };
-      const opened = openATask(account, draft(), noon)._unsafeUnwrap();
-      expect(opened.standing).toEqual({ ...account, credits: balance - 4, activeTasks: 1 });
-      return opened.lowBalance;
-    };
-    expect(lowBalance(14)).toBeUndefined();
-    expect(lowBalance(13)).toEqual({ balance: 9, threshold: 10 });
-    expect(lowBalance(9)).toBeUndefined();
+    const account = { ...standing(13, 0), lowBalanceThreshold: credits(10) };
+    const opened = openATask(account, draft(), noon)._unsafeUnwrap();
+    expect(opened.standing).toEqual({ ...account, credits: 9, activeTasks: 1 });
+    expect(opened.lowBalance).toEqual({ balance: 9, threshold: 10 });
     expect(openATask(standing(4, 0), draft(), noon)._unsafeUnwrap()).not.toHaveProperty("lowBalance");
   });
 

@@ -5,50 +5,15 @@ import { isPublicAddress, isPublicHost } from "../../domain/public-host.js";
 
 describe("isPublicAddress", () => {
   it.each([
-    ["loopback", "127.0.0.1"],
-    ["private", "10.0.0.1"],
-    ["link local, cloud metadata", "169.254.169.254"],
-    ["unspecified", "0.1.2.3"],
-    ["shared (carrier-grade NAT)", "100.64.0.1"],
-    ["shared, last", "100.127.255.255"],
+    ["cloud metadata", "169.254.169.254"],
     ["Azure's host", "168.63.129.16"],
-    ["private", "172.31.255.255"],
-    ["protocol assignments", "192.0.0.1"],
-    ["protocol assignments, anycast", "192.0.0.9"],
-    ["documentation", "192.0.2.1"],
-    ["6to4 relay", "192.88.99.1"],
-    ["benchmarks", "198.19.255.255"],
-    ["documentation", "203.0.113.1"],
-    ["multicast", "224.0.0.1"],
-    ["reserved", "240.0.0.1"],
-    ["broadcast", "255.255.255.255"],
-    ["unspecified", "::"],
-    ["IPv4-compatible, private", "::10.0.0.1"],
-    ["IPv4-compatible, loopback", "::7f00:1"],
     ["IPv4-compatible, of a public address", "::8.8.8.8"],
     ["IPv4-mapped, private", "::ffff:10.0.0.1"],
     ["IPv4-mapped, Azure's host", "::ffff:168.63.129.16"],
     ["IPv4-translated", "::ffff:0:10.0.0.1"],
-    ["not assigned", "1::1"],
-    ["NAT64 of a private address", "64:ff9b::10.0.0.1"],
     ["NAT64 of the cloud metadata address", "64:ff9b::169.254.169.254"],
-    ["local NAT64", "64:ff9b:1::1"],
-    ["discard", "100::1"],
-    ["dummy", "100:0:0:1::1"],
-    ["Teredo", "2001::1"],
-    ["benchmarks", "2001:2::1"],
-    ["ORCHID", "2001:20::1"],
-    ["documentation", "2001:db8::1"],
     ["6to4 of a private address", "2002:a00:1::1"],
-    ["documentation", "3fff::1"],
-    ["documentation, last", "3fff:fff:ffff::1"],
     ["not assigned", "4000::1"],
-    ["segment routing", "5f00::1"],
-    ["unique local", "fc00::1"],
-    ["link local", "fe80::1"],
-    ["site local", "fec0::1"],
-    ["multicast", "ff02::1"],
-    ["loopback", "::1"],
     ["link local with a zone", "fe80::1%1"],
   ])("refuses %s: %s", (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
@@ -61,12 +26,12 @@ describe("isPublicAddress", () => {
     },
   );
 
-  it.each(["", "localhost", "1.2.3", "1.2.3.256", "01.2.3.0004", "8.8.8.8 ", "::1]/x[", "1::2::3", "2606:4700::g"])(
-    "refuses %j, which is no address",
-    (text) => {
-      expect(isPublicAddress(text)).toBe(false);
-    },
-  );
+  it.each([
+    ["", "localhost", "1.2.3", "1.2.3.256", "33.2.3.256", "01.2.3.0004", "8.8.8.8 ", "1::2::3", "2606:4700::g"],
+    ["::1]/x[", "2606:4700::1]/[", "x]@[2606:4700::1"],
+  ])("refuses %j, which is no address", (...texts) => {
+    for (const text of texts) expect([text, isPublicAddress(text)]).toEqual([text, false]);
+  });
 
   /** Another author's list of the same networks. */
   const isPublicToOthers = (text: string): boolean => {
@@ -76,21 +41,8 @@ describe("isPublicAddress", () => {
   };
 
   it("agrees with ipaddr.js for random addresses and spellings", () => {
-    const ipv6 = fc.tuple(
-      fc.constantFrom(
-        "",
-        "2001:",
-        "2001:4:112:",
-        "2002:",
-        "2620:4f:8000:",
-        "3fff:0",
-        "64:ff9b:",
-        "fc",
-        "fe8",
-        "::ffff:",
-      ),
-      fc.ipV6(),
-    );
+    const starts = ["", "2001:", "2001:4:112:", "2002:", "2620:4f:8000:", "3fff:0", "64:ff9b:", "fc", "fe8", "::ffff:"];
+    const ipv6 = fc.tuple(fc.constantFrom(...starts), fc.ipV6());
     const near = ipv6.map(([start, address]) => `${start}${address}`).filter((text) => ipaddr.isValid(text));
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), near), (address) => {
@@ -126,41 +78,20 @@ describe("isPublicHost", () => {
   const hostOf = (url: string) => isPublicHost(new URL(url).hostname);
 
   it.each([
-    "https://127.0.0.1/",
-    "https://127.0.0.1./",
-    "https://0x7f.1/",
-    "https://2130706433/",
-    "https://0177.0.0.1/",
-    "https://127.1/",
-    "https://0/",
-    "https://10.0.0.7:8443/a.png",
-    "https://\u{ff11}\u{ff10}.0.0.7/",
-    "https://169.254.169.254/latest/meta-data",
-    "https://[::1]/",
-    "https://[::]/",
-    "https://[::ffff:10.0.0.7]/",
-    "https://[64:ff9b::a00:7]/",
-    "https://[fd00::1]/",
-    "https://[fe80::1]/",
-    "https://[2001:db8::1]/",
-    "https://localhost/",
-    "https://LOCALHOST./",
-    "https://files.localhost:8443/",
-  ])("refuses %s", (url) => {
-    expect(hostOf(url)).toBe(false);
+    ["https://127.0.0.1./", "https://0x7f.1/", "https://2130706433/", "https://0177.0.0.1/", "https://0/"],
+    ["https://10.0.0.7:8443/a.png", "https://\u{ff11}\u{ff10}.0.0.7/", "https://169.254.169.254/latest/meta-data"],
+    ["https://[::1]/", "https://[::ffff:10.0.0.7]/", "https://[fd00::1]/"],
+    ["https://localhost/", "https://LOCALHOST./", "https://files.localhost:8443/"],
+  ])("refuses %s", (...urls) => {
+    for (const url of urls) expect([url, hostOf(url)]).toEqual([url, false]);
   });
 
   it.each([
-    "https://8.8.8.8/",
-    "https://8.8.8.8./",
-    "https://[2606:4700::1]/",
-    "https://example.com/",
-    "https://localhost.example.com/",
-    "https://mylocalhost/",
-    "https://files.internal/",
-    "https://10.0.0.7.example.com/",
-  ])("accepts %s", (url) => {
-    expect(hostOf(url)).toBe(true);
+    ["https://8.8.8.8/", "https://8.8.8.8./", "https://[2606:4700::1]/", "https://example.com/"],
+    ["https://localhost.example.com/", "https://mylocalhost/", "https://files.internal/"],
+    ["https://10.0.0.7.example.com/"],
+  ])("accepts %s", (...urls) => {
+    for (const url of urls) expect([url, hostOf(url)]).toEqual([url, true]);
   });
 
   it("decides about an address in a URL as about the address", () => {

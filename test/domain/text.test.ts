@@ -29,13 +29,16 @@ const OURS = ["prompt", "image_urls", "max_credits", "webhook_url", "seed", "met
 it.each([
   ["prompt", "Prompt prompts PROMPT"],
   ["image_urls", "image_url imageUrls imageURL image-urls image_urls[] image_urls[0] imageUris image images"],
-  ["image_urls", "reference_images inputImageUrl image_urls:"],
+  ["image_urls", "reference_images inputImageUrl images_url"],
   ["max_credits", "maxCredits max_credit"],
   ["webhook_url", "webhookUrl webhook"],
   ["seed", "Seed"],
   ["metadata", "meta_data"],
   ["files", "file files[1]"],
-  [undefined, "_ s url urls sead speed model image_size num_images prompt_strength credits"],
+  [
+    undefined,
+    "_ s url urls promptinput sprompt urlprompt sead speed model image_size num_images prompt_strength credits",
+  ],
 ])("the near name is %s of each of %s", (meant, names) => {
   for (const name of names.split(" ")) expect([name, nearName(name, OURS)]).toEqual([name, meant]);
 });

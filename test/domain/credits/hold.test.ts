@@ -55,6 +55,19 @@ it("balanceAfter stays within 32 bits, held credits included", () => {
   const most = 2_147_483_647;
   const nearMost = fc.oneof(fc.nat(10), fc.integer({ min: most - 10, max: most }));
   const changes = fc.oneof(fc.integer({ min: -most, max: most }), fc.constantFrom(-2 * most, 2 * most));
+  const fitting = (balance: number, held: number, change: number) => () =>
+    balanceAfter({ credits: balance, open: [aHold(1, held, 1)] }, change);
+  for (const [balance, held, change] of [
+    [0, 0, most],
+    [0, 0, -most],
+    [most - 5, 5, 0],
+    [most - 6, 5, 1],
+  ] as const) {
+    expect(fitting(balance, held, change)()).toBe(balance + change);
+  }
+  expect(fitting(-9, 0, most + 1)).toThrow("-9 credits, beside 0 that are held, cannot change by 2147483648");
+  expect(fitting(-1, 0, -most)).toThrow(RangeError);
+  expect(fitting(most - 5, 5, 1)).toThrow(RangeError);
   return fc.assert(
     fc.property(nearMost, fc.array(fc.nat(5), { maxLength: 3 }), changes, (total, amounts, change) => {
       const open = amounts.map((amount, n) => aHold(n, amount, n));

@@ -191,6 +191,12 @@ describe("the audit", () => {
       `order ${order.id} has 10 credits left, but the sum of its entries is 6`,
     );
     expect(findingsOf(0, []).at(-1)).toBe(`order ${order.id} has 10 credits left, but the sum of its entries is 0`);
+    const all = returnEntry(order, -10, noon);
+    expect(findingsOf(10, [purchase, all])).toEqual([]);
+    const more = returnEntry(order, -11, noon);
+    expect(findingsOf(10, [purchase, more])).toContain(`order ${order.id} gave 10 credits, of which -1 are left`);
+    const restored = returnEntry(order, 1, noon);
+    expect(findingsOf(0, [purchase, restored])).toContain(`order ${order.id} gave 10 credits, of which 11 are left`);
   });
 
   it("names actual and expected entries of a task", () => {
@@ -276,10 +282,60 @@ describe("adjust", () => {
   });
 });
 
+describe("book", () => {
+  it.each([
+    ["adds credits", [5, 0], 3, [8, 0], [["payment_restored", 3]]],
+    [
+      "pays the debt first",
+      [0, 4],
+      3,
+      [0, 1],
+      [
+        ["payment_restored", 3],
+        ["debt", -3],
+      ],
+    ],
+    [
+      "pays the whole debt, and adds the rest",
+      [0, 4],
+      6,
+      [2, 0],
+      [
+        ["payment_restored", 6],
+        ["debt", -4],
+      ],
+    ],
+    ["takes credits", [5, 0], -5, [0, 0], [["payment_refund", -5]]],
+    [
+      "turns what the balance does not cover into debt first",
+      [5, 0],
+      -8,
+      [0, 3],
+      [
+        ["debt", 3],
+        ["payment_refund", -8],
+      ],
+    ],
+  ] as const)("%s: %j by %i is %j", (_, [balance, debt], change, [balanceAfter, debtAfter], entries) => {
+    const booked = book({ credits: credits(balance), debt: credits(debt) }, returnEntry(aPaidOrder(), change, noon));
+    expect(booked.funds).toEqual({ credits: balanceAfter, debt: debtAfter });
+    expect(booked.entries.map((entry) => [entry.kind, entry.credits])).toEqual(entries);
+    const before = [purchaseEntry(aPaidOrder({ credits: credits(balance) }))];
+    const owed = [{ kind: "debt", accountId: accountId(1), credits: debt, at: noon }] as const;
+    const spent = [{ ...owed[0], kind: "adjustment", credits: -debt, reason: "spent" as AdjustmentReason }] as const;
+    const written = [...before, ...owed, ...spent, ...booked.entries];
+    const found = audit({ ...booked.funds, activeTasks: 0 }, written, []);
+    expect(found.filter((text) => !text.startsWith("order "))).toEqual([]);
+    expect(audit({ ...booked.funds, debt: credits(99), activeTasks: 0 }, written, [])).toContain(
+      `the debt is 99, but the sum of its entries is ${debtAfter}`,
+    );
+  });
+});
+
 describe("parseAdjustmentReason", () => {
   it("takes 1 to 200 characters without the white space around them", () => {
     expect(parseAdjustmentReason(" For the outage ")._unsafeUnwrap()).toBe("For the outage");
-    expect(parseAdjustmentReason("é".repeat(200)).isOk()).toBe(true);
+    for (const length of [1, 200]) expect(parseAdjustmentReason("é".repeat(length)).isOk()).toBe(true);
     for (const [text, rule] of [
       [" ", { name: "characters", min: 1, max: 200, actual: 0 }],
       ["x".repeat(201), { name: "characters", min: 1, max: 200, actual: 201 }],

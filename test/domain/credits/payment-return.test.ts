@@ -111,6 +111,14 @@ describe("the returns of an order", () => {
     return [state, dispute, takenBack];
   };
   const dispute = { id: "dp_1", kind: "dispute", state: "open", stateAt: noon } as const;
+  const total = { id: "ch_1", kind: "total", cents: 300, at: noon } as const;
+  const byHand = {
+    id: "hand_1",
+    kind: "operator",
+    credits: credits(9),
+    reason: "x" as AdjustmentReason,
+    at: noon,
+  } as const;
   const withdrawn = { cents: PRICE, at: noon, transfers: 1 };
 
   it.each<[string, PaymentReturn[], unknown[]]>([
@@ -119,20 +127,42 @@ describe("the returns of an order", () => {
     ["a refund that failed", [{ ...refund, failedAt: at(1) }], ["paid", "none", 0]],
     ["a refund of everything", [{ ...refund, cents: PRICE }], ["refunded", "none", 100]],
     ["a refund of a cent", [{ ...refund, cents: 1 }], ["partly_refunded", "none", 0]],
-    ["a total without refunds", [{ id: "ch_1", kind: "total", cents: 450, at: noon }], ["partly_refunded", "none", 50]],
-    [
-      "a total of a known refund",
-      [refund, { id: "ch_1", kind: "total", cents: 300, at: at(1) }],
-      ["partly_refunded", "none", 33],
-    ],
+    ["a total without refunds", [{ ...total, cents: 450 }], ["partly_refunded", "none", 50]],
+    ["a total of a known refund", [refund, { ...total, at: at(1) }], ["partly_refunded", "none", 33]],
     [
       "a total of a refund that failed later",
       [
         { ...refund, failedAt: at(9) },
-        { id: "ch_1", kind: "total", cents: 300, at: at(1) },
+        { ...total, at: at(1) },
       ],
       ["paid", "none", 0],
     ],
+    [
+      "a total of a refund that failed before it",
+      [
+        { ...refund, failedAt: noon },
+        { ...total, at: at(1) },
+      ],
+      ["partly_refunded", "none", 33],
+    ],
+    [
+      "a total of a refund that was made after it",
+      [
+        { ...refund, at: at(2) },
+        { ...total, at: at(1) },
+      ],
+      ["partly_refunded", "none", 66],
+    ],
+    ["a won dispute", [{ ...dispute, state: "won" }], ["paid", "won", 0]],
+    [
+      "a lost dispute beside a won one",
+      [
+        { ...dispute, state: "won" },
+        { ...dispute, state: "lost" },
+      ],
+      ["paid", "lost", 0],
+    ],
+    ["an open dispute beside a lost one", [{ ...dispute, state: "lost" }, dispute], ["paid", "open", 0]],
     ["an open dispute without a withdrawal", [dispute], ["paid", "open", 0]],
     ["an open dispute that has withdrawn", [{ ...dispute, withdrawn }], ["paid", "open", 100]],
     [
@@ -145,7 +175,7 @@ describe("the returns of an order", () => {
     ],
     [
       "credits taken by hand beside a refund: the greater",
-      [refund, { id: "hand_1", kind: "operator", credits: credits(50), reason: "x" as AdjustmentReason, at: noon }],
+      [refund, { ...byHand, credits: credits(50) }],
       ["partly_refunded", "none", 50],
     ],
   ])("counts %s", (_, returns, expected) => {
@@ -153,18 +183,81 @@ describe("the returns of an order", () => {
   });
 
   it("remainingManualReturn returns the credits minus earlier manual returns", () => {
-    const byHand = {
-      id: "hand_1",
-      kind: "operator",
-      credits: credits(30),
-      reason: "x" as AdjustmentReason,
-      at: noon,
-    } as const;
-    expect(remainingManualReturn(order.credits, [refund, byHand])).toBe(70);
+    expect(remainingManualReturn(order.credits, [refund, byHand])).toBe(91);
+  });
+
+  it("gives the latest reason of the operator", () => {
+    const reasonOf = (...returns: PaymentReturn[]) => returnedOf(order, returns).reason;
+    const [later, sameTime] = ["later", "same time"].map((reason) => ({ ...byHand, reason }));
+    expect(reasonOf(refund)).toBeUndefined();
+    expect(reasonOf(byHand, { ...byHand, ...later, id: "hand_0", at: at(1) })).toBe("later");
+    expect(reasonOf({ ...byHand, ...sameTime, id: "hand_2" }, byHand)).toBe("same time");
+    expect(reasonOf(byHand, { ...byHand, ...sameTime, id: "hand_2" })).toBe("same time");
+  });
+
+  it("counts only what was taken by hand for an order without a price", () => {
+    const of = (...returns: PaymentReturn[]) => returnedOf({ credits: credits(100), priceCents: undefined }, returns);
+    expect(of(refund, { ...dispute, withdrawn })).toMatchObject({ state: "paid", takenBack: 0 });
+    expect(of(byHand)).toMatchObject({ state: "partly_refunded", takenBack: 9 });
+    expect(of({ ...byHand, credits: credits(100) })).toMatchObject({ state: "refunded", takenBack: 100 });
+  });
+
+  it.each<[string, PaymentReturn, PaymentReturn, PaymentReturn]>([
+    ["the first time of a refund", refund, { ...refund, at: at(1) }, refund],
+    ["the greater amount of a refund", refund, { ...refund, cents: 299 }, refund],
+    ["the failure of a refund", refund, { ...refund, failedAt: at(2) }, { ...refund, failedAt: at(2) }],
+    [
+      "its first failure",
+      { ...refund, failedAt: at(2) },
+      { ...refund, failedAt: at(3) },
+      { ...refund, failedAt: at(2) },
+    ],
+    ["the latest total", total, { ...total, cents: 100, at: at(1) }, { ...total, cents: 100, at: at(1) }],
+    ["the greater total of the same time", total, { ...total, cents: 301 }, { ...total, cents: 301 }],
+    ["what was taken by hand", byHand, byHand, byHand],
+    [
+      "the latest state of a dispute",
+      { ...dispute, state: "won" },
+      { ...dispute, stateAt: at(1) },
+      { ...dispute, stateAt: at(1) },
+    ],
+    ["an open one before none", { ...dispute, state: "none" }, dispute, dispute],
+    ["a lost one before an open one", dispute, { ...dispute, state: "lost" }, { ...dispute, state: "lost" }],
+    [
+      "a won one before a lost one",
+      { ...dispute, state: "lost" },
+      { ...dispute, state: "won" },
+      { ...dispute, state: "won" },
+    ],
+    ["what a dispute has withdrawn", dispute, { ...dispute, withdrawn }, { ...dispute, withdrawn }],
+    [
+      "its latest withdrawal",
+      { ...dispute, withdrawn },
+      { ...dispute, withdrawn: { cents: 5, at: at(1), transfers: 0 } },
+      { ...dispute, withdrawn: { cents: 5, at: at(1), transfers: 0 } },
+    ],
+    [
+      "the one after more transfers",
+      { ...dispute, withdrawn },
+      { ...dispute, withdrawn: { ...withdrawn, transfers: 0 } },
+      { ...dispute, withdrawn },
+    ],
+    [
+      "the smaller one of the same transfers",
+      { ...dispute, withdrawn },
+      { ...dispute, withdrawn: { ...withdrawn, cents: 5 } },
+      { ...dispute, withdrawn: { ...withdrawn, cents: 5 } },
+    ],
+  ])("keeps %s of two reports, in any order", (_, one, other, merged) => {
+    expect([mergeReturns(one, other), mergeReturns(other, one)]).toEqual([merged, merged]);
   });
 
   it("mergeReturns throws for different ids or kinds", () => {
     expect(() => mergeReturns(refund, { ...refund, id: "re_2" })).toThrow("re_2");
-    expect(() => mergeReturns(refund, { ...dispute, id: "re_1" })).toThrow("dispute");
+    for (const other of [refund, total, byHand, dispute]) {
+      for (const one of [refund, total, byHand, dispute]) {
+        if (one !== other) expect(() => mergeReturns({ ...one, id: "x" }, { ...other, id: "x" })).toThrow(other.kind);
+      }
+    }
   });
 });

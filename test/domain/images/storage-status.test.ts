@@ -69,15 +69,6 @@ const legalEvents = (image: StoredImage): Partial<Record<Event, () => StoredImag
 const afterFailedAttempts = (failedAttempts: number): UploadingImage => ({ ...states.uploading, failedAttempts });
 
 describe("the image of a finished task", () => {
-  it("begins as uploading with no failed attempt", () => {
-    expect(uploading(temporaryUrl, imageName)).toEqual({
-      status: "uploading",
-      temporaryUrl,
-      imageName,
-      failedAttempts: 0,
-    });
-  });
-
   it.each<[StorageStatus, Event, StorageStatus]>([
     ["uploading", "keep", "saved"],
     ["uploading", "keepWithoutThumbnail", "saved-no-thumb"],
@@ -119,23 +110,18 @@ describe("the image of a finished task", () => {
     expect(failAttempt(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.failed);
   });
 
-  it("resets its attempts after an operator's retry", () => {
+  it("resets its attempts when it is stored, waits for the storage, or is retried by an operator", () => {
+    expect(states.uploading).toEqual({ status: "uploading", temporaryUrl, imageName, failedAttempts: 0 });
     expect(retry(states.failed)._unsafeUnwrap()).toEqual(states.uploading);
-  });
-
-  it("keep removes the count of failed attempts", () => {
     expect(keep(afterFailedAttempts(3))).toEqual(states.saved);
     expect(keepWithoutThumbnail(afterFailedAttempts(3))).toEqual(states["saved-no-thumb"]);
+    expect(waitForStorage(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.uploading);
   });
 
   it("waits 1, 2, 4 … at most 60 seconds between attempts", () => {
     const waits = [1, 2, 3, 4, 5, 6, 7].map((failed) => keepRetryAfterSeconds(afterFailedAttempts(failed)));
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60]);
     expect(keepRetryAfterSeconds(afterFailedAttempts(0))).toBe(1);
-  });
-
-  it("waitForStorage resets the failed attempts to 0", () => {
-    expect(waitForStorage(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.uploading);
   });
 
   it("storageRetryAfterSeconds grows with the age, from 1 to 600 seconds", () => {

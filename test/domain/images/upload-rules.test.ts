@@ -28,23 +28,13 @@ describe("an upload", () => {
     expect(admitRequestSize(Number.NaN, UPLOAD_LIMITS)).toEqual(tooLarge);
   });
 
-  it("has at most five files", () => {
-    expect(admitSizes([1, 1, 1, 1, 1], UPLOAD_LIMITS)).toEqual(ok(undefined));
-    expect(admitSizes([1, 1, 1, 1, 1, 1], UPLOAD_LIMITS)).toEqual(refused("files", { name: "files_max", max: 5 }));
-  });
-
-  it("has at most 10 MiB in each file", () => {
-    expect(admitSizes([10 * MIB, 10 * MIB], UPLOAD_LIMITS)).toEqual(ok(undefined));
-    expect(admitSizes([1, 10 * MIB + 1], UPLOAD_LIMITS)).toEqual(
-      refused("files", { name: "bytes_max", max: 10_485_760 }, 1),
-    );
-  });
-
-  it("has at most 20 MiB in all files together", () => {
-    expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB], UPLOAD_LIMITS)).toEqual(ok(undefined));
-    expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB + 1], UPLOAD_LIMITS)).toEqual(
-      refused("files", { name: "total_bytes_max", max: 20_971_520 }),
-    );
+  it.each<[string, number[], number[], BrokenRule, number?]>([
+    ["five files", [1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1], { name: "files_max", max: 5 }],
+    ["10 MiB in each file", [10 * MIB, 10 * MIB], [1, 10 * MIB + 1], { name: "bytes_max", max: 10_485_760 }, 1],
+    ["20 MiB in all", [10 * MIB, 10 * MIB], [10 * MIB, 10 * MIB, 1], { name: "total_bytes_max", max: 20_971_520 }],
+  ])("has at most %s", (_, most, more, rule, index) => {
+    expect(admitSizes(most, UPLOAD_LIMITS)).toEqual(ok(undefined));
+    expect(admitSizes(more, UPLOAD_LIMITS)).toEqual(refused("files", rule, index));
   });
 
   it("stays too large once it exceeds a limit", () => {
@@ -73,11 +63,11 @@ describe("the type of an uploaded file", () => {
   });
 
   it.each([
-    ...[undefined, "", "application/octet-stream", "binary/octet-stream", "text/plain; charset=utf-8", "image", "/"],
-    ...["*/*", "image/*", "multipart/form-data", "application/x-unknown", "application/force-download", "undefined"],
-    ...["IMAGE/PNG", "image/png; charset=binary", " image/png ", "image/x-png", "application/png"],
-  ])("equals the type of its bytes if %j is declared", (declared) => {
-    expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
+    [undefined, "", "application/octet-stream", "binary/octet-stream", "text/plain; charset=utf-8", "image", "/"],
+    ["*/*", "image/*", "multipart/form-data", "application/x-unknown", "application/force-download", "undefined"],
+    ["IMAGE/PNG", "image/png; charset=binary", " image/png ", "image/x-png", "application/png", "(text/html)"],
+  ])("equals the type of its bytes if %j is declared", (...names) => {
+    for (const declared of names) expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
   });
 
   it.each([
@@ -85,22 +75,28 @@ describe("the type of an uploaded file", () => {
     ["image/png", ["image/x-png", "image/x-citrix-png"]],
     ["image/webp", ["image/x-webp"]],
   ] as const)("accepts the aliases of %s for %s only", (type, names) => {
+    const other = type === "image/png" ? "image/jpeg" : "image/png";
     for (const declared of names) {
       expect(admitType(0, beginnings[type], declared)).toEqual(ok(type));
-      const other = type === "image/png" ? "image/jpeg" : "image/png";
-      expect(admitType(0, beginnings[other], declared)).toEqual(
-        refused("files", { name: "declared_type", declared, actual: other }, 0),
-      );
+      const refusal = refused("files", { name: "declared_type", declared, actual: other }, 0);
+      expect(admitType(0, beginnings[other], declared)).toEqual(refusal);
     }
   });
 
-  it.each(["text/html", "image/gif", "image/heic", "application/pdf", "image/apng", "image/svg+xml"])(
-    "is refused if %s is declared",
-    (declared) => {
-      const refusal = refused("files", { name: "declared_type", declared, actual: "image/png" }, 0);
-      expect(admitType(0, beginnings["image/png"], declared)).toEqual(refusal);
-    },
-  );
+  it.each([
+    ["image/png", ["text/html", "image/gif", "image/heic", "application/pdf", "image/apng", "image/svg+xml"]],
+    ["image/png", ["ximage/png", "image/pngx", "text/plainx", "xtext/plain", "a/octet-streams"]],
+    ["image/png", ["multipart/form-datax", "xmultipart/form-data", "xapplication/binary", "application/binaryx"]],
+    ["image/jpeg", ["ximage/jpeg", "image/jpegx"]],
+    ["image/webp", ["ximage/webp", "image/webpx"]],
+  ] as const)("%s is refused with another declared type: %j", (type, names) => {
+    for (const declared of names) {
+      const refusal = refused("files", { name: "declared_type", declared, actual: type }, 0);
+      for (const spelling of [declared, ` ${declared.toUpperCase()} ;`, `${declared}; charset=utf-8`]) {
+        expect(admitType(0, beginnings[type], spelling)).toEqual(refusal);
+      }
+    }
+  });
 
   it.each<[string, Uint8Array]>([
     ["an empty file", Uint8Array.of()],

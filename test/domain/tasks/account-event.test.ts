@@ -31,33 +31,23 @@ import {
 } from "../../../domain/tasks/account-event.js";
 import { fail, restartDeadline, start, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 
-it("taskEventOf returns undefined if the task was already failed", () => {
-  expect(taskEventOf(aFailedTask(), aFailedTask(), noon)).toBeUndefined();
-});
-
 describe("taskEventOf", () => {
-  const now = secondsAfter(noon, 99);
+  const [end, now] = [secondsAfter(noon, 30), secondsAfter(noon, 99)];
   const submitted = aSubmittedTask();
   const generated = aGeneratedTask();
   const succeeded = aSucceededTask();
   const { image } = succeeded;
   if (image.status !== "uploading") throw new Error("the image has another status");
   const withoutThumbnail = withImage(succeeded, keepWithoutThumbnail(image));
-  const failure = (task: Parameters<typeof fail>[0]) => fail(task, "generation_failed", secondsAfter(noon, 30));
+  const failure = (task: Parameters<typeof fail>[0]) => fail(task, "generation_failed", end);
 
   it.each([
-    [
-      "a success",
-      generated,
-      succeed(generated, anImageName(), aNativeSize, secondsAfter(noon, 30)),
-      "panorama.succeeded",
-    ],
+    ["a success", generated, succeed(generated, anImageName(), aNativeSize, end), "panorama.succeeded"],
     ["a failure after the submission", submitted, failure(submitted), "panorama.failed"],
     ["a refused creation", aSubmittingTask(), failure(aSubmittingTask()), "panorama.failed"],
     ["a wait that was too long", aQueuedTask(), failure(aQueuedTask()), "panorama.failed"],
   ] as const)("returns %s with the time of the task", (_, before, next, type) => {
-    const at = secondsAfter(noon, 30);
-    expect(taskEventOf(before, next, now)).toEqual({ type, accountId: accountId(1), taskId: taskId(1), at });
+    expect(taskEventOf(before, next, now)).toEqual({ type, accountId: accountId(1), taskId: taskId(1), at: end });
   });
 
   it.each([
@@ -69,17 +59,14 @@ describe("taskEventOf", () => {
   });
 
   it.each([
+    ["a task that had failed", aFailedTask(), aFailedTask()],
     ["a start", aQueuedTask(), start(aQueuedTask(), "only")],
     ["a submission", aSubmittingTask(), submit(aSubmittingTask(), "upstream-1", noon)],
     ["a corrected age", submitted, restartDeadline(submitted, noon)],
     ["a failed attempt to store the image", succeeded, withImage(succeeded, failAttempt(image))],
     ["an expired image", succeeded, withImage(succeeded, expire(image))],
     ["an image that was given up", succeeded, withImage(succeeded, giveUp(image))],
-    [
-      "a thumbnail that is added later",
-      withoutThumbnail,
-      withImage(succeeded, addThumbnail(keepWithoutThumbnail(image))),
-    ],
+    ["a thumbnail added later", withoutThumbnail, withImage(succeeded, addThumbnail(keepWithoutThumbnail(image)))],
   ] as const)("returns undefined for %s", (_, before, next) => {
     expect(taskEventOf(before, next, now)).toBeUndefined();
   });
@@ -96,26 +83,20 @@ describe("the id of an event", () => {
   it("sorts like the numbers of the events of an account, and is read back", () => {
     fc.assert(
       fc.property(numbers, numbers, (a, b) => {
-        const [idOfA, idOfB] = [a, b].map((number) => eventIdOf({ accountId: accountId(1), number })) as [
-          string,
-          string,
-        ];
-        expect(idOfA < idOfB).toBe(a < b);
+        const idOf = (number: number) => eventIdOf({ accountId: accountId(1), number });
+        const idOfA = idOf(a);
+        expect(idOfA < idOf(b)).toBe(a < b);
         expect(parseEventNumber(idOfA, accountId(1))).toBe(a);
         expect(parseEventNumber(idOfA, accountId(2))).toBeUndefined();
       }),
     );
   });
 
-  it.each([
-    "",
-    "evt_",
-    "12",
-    "evt_x_1",
-    `evt_${accountId(1)}_1`,
-    `evt_${accountId(1)}_00000000x1`,
-    `evt_${accountId(1)}_00000000011`,
-  ])("is not read from %s", (text) => {
-    expect(parseEventNumber(text, accountId(1))).toBeUndefined();
-  });
+  const start = `evt_${accountId(1)}_`;
+  it.each(["", "evt_", "12", "evt_x_1", `${start}1`, `${start}00000000x1`, `${start}00000000011`])(
+    "is not read from %s",
+    (text) => {
+      expect(parseEventNumber(text, accountId(1))).toBeUndefined();
+    },
+  );
 });

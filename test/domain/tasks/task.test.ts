@@ -23,7 +23,6 @@ import {
 } from "../../../domain/images/storage-status.js";
 import { isCancelable } from "../../../domain/tasks/cancel-request.js";
 import {
-  type FailureReason,
   fail,
   finish,
   isActive,
@@ -152,33 +151,17 @@ describe("a task", () => {
     });
   });
 
-  it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
-    "refunds its credits and records the reason when the provider did not accept it: %s",
-    (reason) => {
-      const { turn: _, submissions: __, ...task } = aSubmittingTask();
-      expect(fail(aSubmittingTask(), reason, later)).toEqual({
-        ...task,
-        state: "failed",
-        reservation: { ...task.reservation, state: "refunded" },
-        failedAt: later,
-        reason,
-      });
-    },
-  );
-
-  it.each<FailureReason>(["generation_failed", "deadline_passed"])(
-    "refunds its credits and records the reason when it fails after the provider accepted it: %s",
-    (reason) => {
-      const { submittedAt, upstreamTaskId, ...task } = aSubmittedTask();
-      expect(fail(aSubmittedTask(), reason, later)).toEqual({
-        ...task,
-        state: "failed",
-        reservation: { ...task.reservation, state: "refunded" },
-        failedAt: later,
-        reason,
-      });
-    },
-  );
+  it.each([
+    ["did not accept it", aSubmittingTask(), ["never_started", "refused", "submission_unknown", "never_submitted"]],
+    ["accepted it", aSubmittedTask(), ["generation_failed", "deadline_passed"]],
+  ] as const)("refunds its credits and records the reason when the provider %s", (_, before, reasons) => {
+    for (const reason of reasons) {
+      const { id, accountId, slug, request, reservedAt } = before;
+      const reservation = { ...before.reservation, state: "refunded" };
+      const kept = { id, accountId, slug, request, reservedAt, place: placeOf(before) };
+      expect(fail(before, reason, later)).toEqual({ ...kept, state: "failed", reservation, failedAt: later, reason });
+    }
+  });
 
   it.each<[Task["state"], Event, Task["state"]]>([
     ["queued", "start", "submitting"],
@@ -248,13 +231,12 @@ describe("a task", () => {
   });
 
   it("counts as in progress while active, and while its image is uploading", () => {
-    expect(isInProgress(states.queued)).toBe(true);
-    expect(isInProgress(states.submitting)).toBe(true);
-    expect(isInProgress(states.submitted)).toBe(true);
-    expect(isInProgress(states.generated)).toBe(true);
+    for (const state of ["queued", "submitting", "submitted", "generated"] as const) {
+      expect(isInProgress(states[state])).toBe(true);
+    }
     expect(isInProgress(aSucceededTask({ image }))).toBe(true);
-    expect(isInProgress(aSucceededTask({ image: keep(image) }))).toBe(false);
-    expect(isInProgress(states.failed)).toBe(false);
+    for (const ended of [aSucceededTask({ image: keep(image) }), states.failed])
+      expect(isInProgress(ended)).toBe(false);
   });
 
   it("appears in the gallery while it is public and its image is stored", () => {

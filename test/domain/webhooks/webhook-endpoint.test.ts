@@ -10,7 +10,6 @@ import {
   parseEndpointUrl,
   SECRET_OVERLAP_MILLISECONDS,
   secretsAt,
-  WEBHOOK_URL_CHARACTERS_MAX,
 } from "../../../domain/webhooks/webhook-endpoint.js";
 
 const PRIVATE = ["http://10.0.0.5:9000", "https://10.0.0.6"];
@@ -24,29 +23,19 @@ describe("parseEndpointUrl", () => {
   );
 
   it.each([
-    ["http://receiver.example.com/hook", "https_url"],
-    ["http://10.0.0.5:9001/hook", "https_url"],
-    ["ftp://receiver.example.com/hook", "https_url"],
-    ["receiver.example.com", "https_url"],
-    ["https://receiver.example.com/a b", "https_url"],
-    ["https://receiver.example.com/\u0000", "https_url"],
-    ["https://receiver.example.com/\ud83d", "https_url"],
-    [" https://receiver.example.com/", "https_url"],
-    ["https://receiver.example.com:x/", "https_url"],
-    ["https://user@receiver.example.com/", "no_user_info"],
-    ["https://:secret@receiver.example.com/", "no_user_info"],
-    ["https://10.0.0.5:9000/hook", "public_host"],
-    ["https://10.0.0.6:444/hook", "public_host"],
-    ["https://localhost/hook", "public_host"],
-    ["https://[::ffff:127.0.0.1]/hook", "public_host"],
-    ["https://", "https_url"],
-    ["https:receiver.example.com/?https://", "https_url"],
-    ["https://user:secret@receiver.example.com/", "no_user_info"],
-    [`https://receiver.example.com/${"x".repeat(WEBHOOK_URL_CHARACTERS_MAX)}`, "characters_max"],
-  ])("refuses %s: %s", (url, rule) => {
-    expect(parseEndpointUrl(url, PRIVATE)._unsafeUnwrapErr()).toMatchObject({ field: "url", rule: { name: rule } });
-    if (rule === "https_url")
-      expect(parseEndpointUrl(url, PRIVATE)).toMatchObject({ error: { rule: { actual: url } } });
+    ["https_url", ["http://receiver.example.com/hook", "http://10.0.0.5:9001/hook", "ftp://receiver.example.com/hook"]],
+    ["https_url", ["receiver.example.com", "https://receiver.example.com/a b", "https://receiver.example.com/\u0000"]],
+    ["https_url", ["https://receiver.example.com/\ud83d", " https://receiver.example.com/", "https://a.example:x/"]],
+    ["https_url", ["https://", "https:receiver.example.com/?https://"]],
+    ["no_user_info", ["https://user@receiver.example.com/", "https://:secret@receiver.example.com/"]],
+    ["no_user_info", ["https://user:secret@receiver.example.com/"]],
+    ["public_host", ["https://10.0.0.5:9000/hook", "https://10.0.0.6:444/hook", "https://localhost/hook"]],
+    ["public_host", ["https://[::ffff:127.0.0.1]/hook"]],
+  ])("refuses by the rule %s: %j", (name, urls) => {
+    for (const url of urls) {
+      const rule = name === "https_url" ? { name, actual: url } : { name };
+      expect(parseEndpointUrl(url, PRIVATE)._unsafeUnwrapErr()).toMatchObject({ field: "url", rule });
+    }
   });
 });
 
