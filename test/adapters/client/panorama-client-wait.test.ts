@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { startLocalServer } from "../../support/local-server.js";
-import { failureOf } from "./client-setup.js";
 
 const clientOf = (baseUrl: string, apiKey: string) => new PanoramaClient({ baseUrl, apiKey });
 
@@ -93,10 +92,6 @@ describe("PanoramaClient.wait", () => {
     });
     expect(await clientOf(server.origin, customer.key).wait("pan_1")).toMatchObject({ id: "pan_1", status: "failed" });
     await server.close();
-  });
-
-  it("returns the error of a read if the task is unknown", async () => {
-    expect((await failureOf(client.wait("unknown", { timeout: 5_000 }))).code).toBe("not_found");
   });
 
   it("returns the task in its current state at the timeout", async () => {

@@ -1,15 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { signWebhook, verifyWebhook, WebhookError } from "../../../adapters/client/webhooks.js";
-import { aCreationRequest, anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
-import { memoryStores } from "../../../adapters/persistence/memory-stores.js";
+import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { webhookSignature } from "../../../adapters/webhooks/http-webhook-sender.js";
-import { createApplication } from "../../../application/create-application.js";
-import { parseEmail } from "../../../domain/accounts/account.js";
-import { credits } from "../../../domain/credits/credits.js";
-import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const SECONDS = NOW.getTime() / 1000;
@@ -61,41 +54,6 @@ describe("verifyWebhook", () => {
     const error = await verifyWebhook(body, headers, anEndpointSecret(), { now: NOW }).catch((error) => error);
     expect(error).toBeInstanceOf(WebhookError);
     expect(error).toMatchObject({ kind, name: "WebhookError" });
-  });
-
-  it("reads every event of an embedded application", async () => {
-    const clock = new HandClock();
-    const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
-    const app = createApplication({ ports });
-    await app.start();
-    const email = parseEmail("customer@example.com")._unsafeUnwrap();
-    const { id: owner } = (await app.accounts.open({ email, credits: credits(10) }))._unsafeUnwrap().account;
-    const { secret } = (await app.webhooks.createEndpoint(owner, "https://customer.example/"))._unsafeUnwrap();
-    (await app.accounts.setLowBalance(owner, credits(5)))._unsafeUnwrap();
-    for (const poll of ["succeeded", "failed"] as const) {
-      ports.provider.play({ poll });
-      (await app.panoramas.create(owner, aCreationRequest()))._unsafeUnwrap();
-      await clock.advance(10_000);
-    }
-    await app.stop();
-
-    const events = await Promise.all(
-      ports.webhookSender.sent.map(async ({ id, body, at }) => {
-        const headers = headersOf(1, Math.floor(at.getTime() / 1000), body, id);
-        const signed = webhookSignature(id, Math.floor(at.getTime() / 1000), body, [secret]);
-        return verifyWebhook(body, { ...headers, "webhook-signature": signed }, secret, { now: at });
-      }),
-    );
-    expect(events.map(({ type }) => type).sort()).toEqual([
-      "credits.low",
-      "panorama.failed",
-      "panorama.saved",
-      "panorama.succeeded",
-    ]);
-    for (const { data } of events) {
-      if ("remaining_credits" in data) continue;
-      expect(data).toMatchObject({ credits_charged: 4, prompt: "a quiet lake at dawn", resolution: "1k" });
-    }
   });
 
   it("accepts a webhook that is five minutes old", async () => {

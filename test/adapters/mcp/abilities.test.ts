@@ -30,14 +30,6 @@ describe("the MCP tools of a service", () => {
 
   it.each([
     [
-      ALL_ABILITIES,
-      /^Creates a 360° equirectangular panorama from a text description\. Costs/,
-      /from 1 to 3 reference images, with an optional description\. Costs/,
-      { minItems: 1, maxItems: 3 },
-      4000,
-      /This installation takes up to 3 reference images\./,
-    ],
-    [
       ONE_IMAGE,
       /^Creates a 360° equirectangular panorama from a text description\. Costs/,
       /from 1 reference image, with an optional description\. Costs/,

@@ -150,14 +150,7 @@ describe("POST /panoramas", () => {
       { reason: "reference_unreachable", param: "image_urls[1]" },
       /^The picture of reference image 2 could not be read: its host answered with status 404\. Upload it/,
     ],
-    [
-      "a picture that cannot be used",
-      { cause: "reference_unusable", imageIndex: 0, imageProblem: "it has more than 20 MiB, the limit" },
-      { reason: "reference_unusable", param: "image_urls[0]" },
-      /^The image generator could not use reference image 1: it has more than 20 MiB, the limit\. /,
-    ],
     ["refused content", { cause: "content_refused" }, { reason: "content_refused" }, /Change the prompt or the/],
-    ["an unpaid bill", { cause: "provider_unavailable" }, { reason: "provider_unavailable" }, /does not work.+later\./],
   ] as const)("returns %s with the same reason in the 502 answer and in the list", async (_, failure, told, says) => {
     const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
     vi.spyOn(service.provider, "submit").mockResolvedValueOnce(err({ kind: "refused", reason: "hidden", ...failure }));

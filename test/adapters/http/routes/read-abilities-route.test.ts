@@ -62,14 +62,6 @@ describe("the abilities of an installation", () => {
       { maxLength: 4000, description: "A prompt has at most 4000 characters." },
     ],
     [
-      ONE_IMAGE,
-      "panoramas from a text prompt, from up to 1 reference image, or from both.",
-      "Needs a prompt of 3 to 1200 characters, image_urls, or both.",
-      "Has a prompt, image_urls with at least one URL, or both. Without image_urls the prompt has at least 3 characters.",
-      { maxItems: 1, description: "This installation takes up to 1 reference image." },
-      { maxLength: 1200, description: "A prompt has at most 1200 characters." },
-    ],
-    [
       NEEDS_IMAGES,
       "panoramas from 1 to 3 reference images, with or without a text prompt.",
       "Needs image_urls, with or without a prompt of at most 4000 characters.",

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { createServer, get } from "node:https";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tlsCertificate } from "../../../../adapters/http/servers/tls-certificate.js";
 import { scratchFolder } from "../../../support/scratch-folder.js";
@@ -81,10 +80,5 @@ describe("the certificate of the embedded TLS listener", () => {
       const { certificate, key } = await read(folder, now);
       expect(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))).toBe(true);
     }
-  });
-
-  it("is created together with a missing data folder", async () => {
-    const { certificate } = await read(join(await scratchFolder(), "data"), now);
-    expect(certificate).toContain("BEGIN CERTIFICATE");
   });
 });
