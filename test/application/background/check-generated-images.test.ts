@@ -79,16 +79,6 @@ describe("checkGeneratedImages", () => {
     ]);
   });
 
-  it("repeats a check whose picture cannot be marked, and refunds it at the deadline", async () => {
-    vi.spyOn(world.imaging as Imaging, "panorama").mockRejectedValue(new Error("the key cannot be read"));
-    expect(await world.check()).toBe(1);
-    expect(statusOf(await task())).toBe("processing");
-    expect(world.storage.objects.size).toBe(0);
-    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-    await world.check();
-    await expectRefund("deadline_passed");
-  });
-
   it("lets a task with a usable picture succeed, and stores the bytes that it has downloaded and decoded once", async () => {
     expect(statusOf(await task())).toBe("processing");
     expect(await balance()).toBe(94);
@@ -190,13 +180,6 @@ describe("checkGeneratedImages", () => {
     await world.check();
     await expectRefund("deadline_passed");
     expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
-  });
-
-  it("fails and refunds a task whose download throws exactly at the deadline", async () => {
-    world.provider.download = () => Promise.reject(new Error("a bug"));
-    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - world.provider.nextPollMilliseconds());
-    await world.check();
-    await expectRefund("deadline_passed");
   });
 
   it("checks once more after the deadline, and a usable picture succeeds", async () => {

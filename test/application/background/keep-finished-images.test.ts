@@ -46,21 +46,6 @@ describe("keepFinishedImages", () => {
     expect(await world.keep()).toBe(0);
   });
 
-  it("sets the storage status expired when the temporary URL is gone", async () => {
-    world.provider.play({ download: "gone" });
-    await world.keep();
-    expect((await image()).status).toBe("expired");
-    await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
-  });
-
-  it("sets the storage status failed without a retry when the bytes are not the requested image", async () => {
-    world.provider.play({ download: "no_image" });
-    await world.keep();
-    expect((await image()).status).toBe("failed");
-    expect(world.storage.objects.size).toBe(0);
-  });
-
   it("sets the storage status failed without a retry when the image can never be downloaded", async () => {
     world.provider.play({ download: "unusable" });
     await world.keep();
@@ -91,17 +76,6 @@ describe("keepFinishedImages", () => {
     expect((await image()).status).toBe("failed");
   });
 
-  it("retries with growing back-off while the storage is unavailable, and stores the image afterwards", async () => {
-    world.storage.available = false;
-    // By the age of the image: its lease lasted 120 seconds.
-    expect(await waitsUntil(4_000)).toEqual([121, 242, 484, 600, 600, 600, 600, 600]);
-    expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
-    world.storage.available = true;
-    await world.clock.advance(tenMinutes);
-    expect(await world.keep()).toBe(1);
-    expect((await image()).status).toBe("saved");
-  });
-
   it("counts only failed attempts without a working source in between", async () => {
     for (let round = 0; round < KEEP_ATTEMPTS_MAX; round += 1) {
       world.provider.play({ download: "unavailable" });
@@ -113,15 +87,6 @@ describe("keepFinishedImages", () => {
       await world.clock.advance(tenMinutes);
     }
     expect((await image()).status).toBe("uploading");
-  });
-
-  it("resets the count of failed attempts after a success", async () => {
-    world.storage.available = false;
-    await world.keep();
-    world.storage.available = true;
-    await world.clock.advance(tenMinutes);
-    await world.keep();
-    expect((await image()).status).toBe("saved");
   });
 
   it("stores the image without a thumbnail if that fails, and adds the thumbnail later", async () => {

@@ -56,33 +56,6 @@ describe("createPanorama without a free slot of the provider", () => {
 });
 
 describe("startQueuedTasks", () => {
-  it("submits a later account's first task before the second task of an account with many", async () => {
-    const other = await anOwner(world, 100);
-    const [, a, b] = [await create(), await create(), await create()];
-    const c = await create(other);
-    const order: Task[] = [];
-    for (let n = 0; n < 3; n += 1) {
-      await endRunning();
-      await world.start();
-      for (const task of [a, b, c]) {
-        const now = await stored(task);
-        if (now?.state === "submitted") order.push(task);
-      }
-    }
-    expect(order.map(({ id }) => id)).toEqual([a, c, b].map(({ id }) => id));
-  });
-
-  it("refunds a task that the provider refuses, and the idempotency key still names the task", async () => {
-    await create();
-    const task = await create(owner, "key");
-    await endRunning();
-    world.provider.play({ submit: "refuse" });
-    expect(await world.start()).toBe(1);
-    expect(await stored(task)).toMatchObject({ state: "failed", reason: "refused" });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect((await create(owner, "key")).id).toBe(task.id);
-  });
-
   it("returns a task to the head of the queue when the provider is busy, and the task succeeds later", async () => {
     const other = await anOwner(world, 100);
     await create();

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
-import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { CREATION_SETTINGS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld } from "../../support/world.js";
@@ -25,24 +24,6 @@ describe("an idempotency key", () => {
     const created = await world.createPanorama(owner, lake, key);
     return { owner, created };
   };
-
-  it.each([
-    ["succeeded", "succeeded"],
-    ["failed", "failed"],
-  ] as const)("replays the task after it has %s", async (poll, state) => {
-    const world = aWorld();
-    world.provider.play({ poll });
-    const { owner, created } = await firstCreation(world);
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-
-    const { result, charged, started } = await repeat(world, owner);
-    expect(result._unsafeUnwrap()).toMatchObject({
-      task: { id: created._unsafeUnwrap().task.id, state },
-      replayed: true,
-    });
-    expect({ charged, started }).toEqual({ charged: 0, started: 0 });
-  });
 
   it("replays a task that the store was too busy to record as submitted, also after the sweep has failed it", async () => {
     const world = aWorld();
@@ -81,33 +62,6 @@ describe("an idempotency key", () => {
     expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
       created._unsafeUnwrap().task.id,
     );
-  });
-
-  it("is separate for each account", async () => {
-    const world = aWorld();
-    const { created } = await firstCreation(world);
-    const other = await firstCreation(world);
-    expect(other.created._unsafeUnwrap().replayed).toBe(false);
-    expect(other.created._unsafeUnwrap().task.id).not.toBe(created._unsafeUnwrap().task.id);
-  });
-
-  it("can be used again after 402", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world, 3);
-    expect(created._unsafeUnwrapErr().kind).toBe("insufficient_credits");
-    const order = (await world.createOrder(owner, credits(10)))._unsafeUnwrap();
-    await world.payOrder(order.id);
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
-  });
-
-  it("can be used again after 429", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, forest))._unsafeUnwrap();
-    expect((await world.createPanorama(owner, lake, key))._unsafeUnwrapErr().kind).toBe("too_many_active_tasks");
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
   });
 
   it("is stored for 24 hours and can be used again afterwards", async () => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
@@ -23,7 +22,6 @@ import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
-const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
 
 const MISSING: BrokenRule = { name: "missing_image" };
 
@@ -80,25 +78,6 @@ describe("createPanorama", () => {
     expect(world.provider.started).toBe(0);
   });
 
-  it("refuses a task without enough credits and does not call the provider", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 9);
-
-    const refused = await world.createPanorama(owner, forest);
-
-    expect(refused._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance: 9, cost: 10 });
-    expect(world.provider.started).toBe(0);
-    expect(await world.ledger.entries(owner)).toHaveLength(1);
-  });
-
-  it("reports missing credits before too many active tasks", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 20);
-    for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, lake))._unsafeUnwrap();
-
-    expect((await world.createPanorama(owner, lake))._unsafeUnwrapErr().kind).toBe("insufficient_credits");
-  });
-
   it.each([
     ["refuse", "refused", 0],
     ["content_refused", "content_refused", 0],
@@ -122,20 +101,6 @@ describe("createPanorama", () => {
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
     },
   );
-
-  it("queues a task without sending it while the provider is busy, and while others wait", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    world.provider.ready = "busy";
-    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
-    expect(task).toMatchObject({ state: "queued", turn: 1, submissions: 0 });
-    world.provider.ready = "ready";
-    const other = (await world.createPanorama(await anOwner(world, 100), lake))._unsafeUnwrap().task;
-    expect(other).toMatchObject({ state: "queued", turn: 1 });
-    expect(world.provider.started).toBe(0);
-    expect(await world.start()).toBe(2);
-    expect((await world.createPanorama(owner, lake))._unsafeUnwrap().task.state).toBe("submitted");
-  });
 
   it("refuses a creation beyond the maximum length of the queue, and charges nothing", async () => {
     const world = aWorld();
@@ -329,28 +294,6 @@ describe("createPanorama", () => {
     world.provider.play({ submit: "refuse" });
     await world.createPanorama(owner, lake);
     expect(world.reporter.of("task_failed")).toMatchObject([{ provider: "b", reason: "refused" }]);
-  });
-
-  it("refunds the charged price after a price change", async () => {
-    const price = fc.integer({ min: 1, max: 30 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(price, { minLength: 1, maxLength: 3 }), async (prices) => {
-        const world = aWorld();
-        world.provider.play({ poll: "failed" });
-        const owner = await anOwner(world, 100);
-        for (const changed of prices) {
-          const policy = panoramaPolicy({ prices: { "1k": changed, "2k": changed, "4k": changed } });
-          (await createPanorama(world, { ...CREATION_SETTINGS, policy })(owner, lake))._unsafeUnwrap();
-        }
-        expect(await world.ledger.balance(owner)).toBe(100 - prices.reduce((sum, one) => sum + one, 0));
-        await world.clock.advance(60_000);
-        await world.settle();
-        const entries = (await world.ledger.entries(owner)).map((entry) => entry.credits);
-        expect(entries.slice(1).sort()).toEqual(prices.flatMap((one) => [one, -one]).sort());
-        expect(await world.ledger.balance(owner)).toBe(100);
-      }),
-      { numRuns: 20 },
-    );
   });
 
   it("throws StoreBusy before the charge, and returns the submitting task after it", async () => {

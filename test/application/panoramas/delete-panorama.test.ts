@@ -39,19 +39,6 @@ describe("deletePanorama", () => {
     panorama = await aPanorama("saved");
   });
 
-  it("deletes image and thumbnail at once, and the provider's copy in the background", async () => {
-    const { world, owner, id } = panorama;
-    expect(world.storage.objects.size).toBe(2);
-    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
-    expect(world.storage.objects.size).toBe(0);
-    expect(await statusOf(panorama)).toBe(false);
-    expect(await world.erase()).toBe(1);
-    expect(world.provider.discarded).toEqual(["upstream-1"]);
-
-    await world.clock.advance(A_DAY);
-    expect(await world.erase()).toBe(0);
-  });
-
   it("succeeds also if it is deleted already, and is not_found for others and for an unknown id", async () => {
     const { world, owner, id } = panorama;
     const stranger = await anOwner(world, 100);

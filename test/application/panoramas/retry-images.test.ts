@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import type { Script } from "../../../adapters/memory/scripted-provider.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
@@ -57,5 +57,22 @@ describe("retryFailedImages", () => {
       return failed;
     };
     expect(await world.retryFailedImages()).toBe(0);
+  });
+});
+
+describe("retryImage", () => {
+  it("refuses an image that has not failed, and a task that is unknown or not finished", async () => {
+    await world.keep();
+    expect((await world.retryImage(id, owner))._unsafeUnwrapErr()).toEqual({
+      kind: "illegal_transition",
+      from: "saved",
+      event: "retry",
+    });
+    expect((await world.retryImage(taskId(9), owner))._unsafeUnwrapErr()).toEqual({
+      kind: "not_found",
+      message: `There is no finished task ${taskId(9)} on account ${owner}.`,
+    });
+    const running = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+    expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 });
