@@ -75,7 +75,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
 const completePair = <Pair extends Readonly<Record<string, string | undefined>>>(pair: Pair) =>
   Object.values(pair).includes(undefined) ? undefined : (pair as { readonly [Name in keyof Pair]: string });
 
-/** If a member is `undefined`, the default in environment.ts applies. */
+/** Joins the checked parts. Where a member is `undefined`, the default in environment.ts applies. */
 const configOf = (
   data: Environment,
   /** Without a trailing slash. */

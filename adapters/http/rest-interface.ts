@@ -58,8 +58,8 @@ export const addRestInterface = (
 ): void => {
   const { accounts, panoramas, credits, storage, policy, webhookPrivateOrigins = [], viewerUrl } = parts;
   const urls = { storage, viewerUrl };
-  const limits = new VisitorLimits(parts.clock);
-  const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, limits });
+  const visitorLimits = new VisitorLimits(parts.clock);
+  const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, visitorLimits });
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) => {
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });

@@ -72,11 +72,7 @@ export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean)
 
 const isOpen = (hold: Hold): hold is OpenHold => hold.reservation.state === "held";
 
-export const capture = (
-  account: MeterAccount,
-  taskId: TaskId,
-  amount: Credits,
-): Promise<Result<void, AlreadyResolved>> =>
+const capture = (account: MeterAccount, taskId: TaskId, amount: Credits): Promise<Result<void, AlreadyResolved>> =>
   changeHold<void>(account, taskId, (hold, at, balance) => {
     if (!isOpen(hold)) {
       const isRepeat = "captured" in hold && hold.captured === amount;
@@ -87,7 +83,7 @@ export const capture = (
     return { credits: balance + returned, holds: [captured], entries, answer: ok(undefined) };
   });
 
-export const refund = (account: MeterAccount, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
+const refund = (account: MeterAccount, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
   changeHold<void>(account, taskId, (hold, at, balance) => {
     // Already refunded, by an earlier call or at the end of the lease: a repeat changes nothing.
     if (!isOpen(hold)) return { answer: "captured" in hold ? alreadyResolved(hold) : ok(undefined) };
@@ -95,7 +91,7 @@ export const refund = (account: MeterAccount, taskId: TaskId): Promise<Result<vo
     return { credits: balance + hold.reservation.credits, holds: [refunded], entries, answer: ok(undefined) };
   });
 
-export const renew = (account: MeterAccount, taskId: TaskId): Promise<Result<Date, AlreadyResolved>> =>
+const renew = (account: MeterAccount, taskId: TaskId): Promise<Result<Date, AlreadyResolved>> =>
   changeHold<Date>(account, taskId, (hold, now) => {
     if (!isOpen(hold)) return { answer: alreadyResolved(hold) };
     const expiresAt = leaseEnd(now, account.policy);

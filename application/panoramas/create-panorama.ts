@@ -99,6 +99,7 @@ export const createPanorama =
     const submission = await submitReserved(ports, settings, task, opening.dueAt);
     return submission.map((submitted) => ({ task: submitted, replayed }));
   };
+
 /** Builds the input of `tasks.open`. The store then reads the account, calls `decide` and writes the task. */
 const newOpening = (
   { provider, generationTime, clock, ids, secrets }: Ports,
@@ -141,7 +142,7 @@ const newOpening = (
   };
 };
 
-/** Adds the images. `decide` refuses them, which runs after the idempotency lookup: a repeat still gets its task. */
+/** Adds the images. `decide` refuses wrong ones after the idempotency lookup, so that a repeat still gets its task. */
 const withImages = (
   opening: TaskOpening<CreatePanoramaError>,
   images: ImageUrls | undefined,

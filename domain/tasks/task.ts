@@ -70,7 +70,7 @@ type Measured = { readonly figures?: ResultFigures | undefined };
  * The owner's request to cancel a task. `refusedAt`: time at which the provider last declined to stop the generation.
  */
 export type CancelRequest = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
-/** A task that can store the owner's request to cancel; the worker that holds its lease then carries it out. */
+/** Part of a task that its owner may cancel. The worker that holds its lease carries out the request. */
 export type Cancelable = { readonly cancelRequest?: CancelRequest | undefined };
 
 /** A task that waits for a slot of the provider. */
@@ -214,13 +214,13 @@ export const submit = (
   upstreamTaskId,
 });
 
-/** Counts the deadline from `now`: for a submission time in the future, because the clock was set back. */
+/** Restarts the deadline at `now`. Used for a submission time in the future, after the clock was set back. */
 export const restartDeadline = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
   ...task,
   submittedAt: now,
 });
 
-/** The provider has ended the generation with a result at its temporary URL. */
+/** Records that the generation has ended, with its result at `temporaryUrl`. */
 export const finish = ({ cancelRequest: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
   ...task,
   state: "generated",
@@ -230,7 +230,7 @@ export const finish = ({ cancelRequest: _, ...task }: SubmittedTask, temporaryUr
 /** Adds the figures of the decoded result. */
 export const withFigures = (task: GeneratedTask, figures: ResultFigures): GeneratedTask => ({ ...task, figures });
 
-/** The result is a usable picture of `nativeSize`; the held credits are spent. */
+/** Ends the task with a usable picture of `nativeSize`; the held credits are spent. */
 export const succeed = (
   { temporaryUrl, ...task }: GeneratedTask,
   imageName: ObjectName,

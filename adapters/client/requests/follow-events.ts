@@ -14,15 +14,15 @@ import { streamEvents } from "./stream-events.js";
  */
 const RECONNECT_MILLISECONDS = 1_000;
 
-/** The events, over as many connections as it takes (`PanoramaClient.events`). */
+/** Yields events, and reconnects after a lost connection (`PanoramaClient.events`). */
 export async function* followEvents(
   requests: ServiceRequests,
   { task, lastEventId, signal }: EventOptions,
 ): AsyncGenerator<PanoramaEvent, void> {
-  let last = lastEventId;
+  let lastId = lastEventId;
   let wasOpen = false;
   for (let failures = 0; signal?.aborted !== true; ) {
-    const opened = await open(requests, task, last, signal, wasOpen);
+    const opened = await open(requests, task, lastId, signal, wasOpen);
     if (opened.isErr()) {
       failures += 1;
       const pause = retryDelayMilliseconds(opened.error, failures, requests.random());
@@ -33,10 +33,10 @@ export async function* followEvents(
     }
     wasOpen = true;
     if (opened.value === undefined) return;
-    failures += 1;
+    failures += 1; // unless an event follows
     for await (const event of streamEvents(opened.value, requests.clock, signal)) {
       failures = 0;
-      last = event.id;
+      lastId = event.id;
       yield event;
     }
     await requests.clock.sleep(RECONNECT_MILLISECONDS * 2 ** Math.min(failures, 3) * requests.random(), signal);

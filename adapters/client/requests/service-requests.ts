@@ -30,19 +30,20 @@ export class ServiceRequests {
 
   /** Throws an `InvalidRequestError` if `baseUrl` is missing or invalid. */
   constructor(options: ClientOptions, clock: Clock, random: () => number) {
-    const baseUrl = parseServiceUrl(options.baseUrl ?? variable("PANORAMA_BASE_URL") ?? "").mapErr(({ rule }) =>
-      panoramaError({
-        ...NO_RESPONSE,
-        code: "invalid_request",
-        message: `baseUrl or PANORAMA_BASE_URL ${rulePredicate(rule)}`,
-        param: "baseUrl",
-      }),
+    const baseUrl = parseServiceUrl(options.baseUrl ?? environmentVariable("PANORAMA_BASE_URL") ?? "").mapErr(
+      ({ rule }) =>
+        panoramaError({
+          ...NO_RESPONSE,
+          code: "invalid_request",
+          message: `baseUrl or PANORAMA_BASE_URL ${rulePredicate(rule)}`,
+          param: "baseUrl",
+        }),
     );
     if (baseUrl.isErr()) throw baseUrl.error;
     const agent = userAgent();
     this.service = {
       baseUrl: baseUrl.value,
-      apiKey: (options.apiKey ?? variable("PANORAMA_API_KEY") ?? "").trim(),
+      apiKey: (options.apiKey ?? environmentVariable("PANORAMA_API_KEY") ?? "").trim(),
       headers: { ...(agent && { "user-agent": agent }), ...options.defaultHeaders },
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       clock,
@@ -57,13 +58,15 @@ export class ServiceRequests {
     this.random = random;
   }
 
-  call<T>(request: ApiRequest, limits: RequestLimits, call?: FailedCall): Call<T> {
-    return callOf(this.answer<T>(request, limits, call));
+  /** Sends a request. The call rejects with a `PanoramaError` that has the members of `failed`. */
+  call<T>(request: ApiRequest, limits: RequestLimits, failed?: FailedCall): Call<T> {
+    return callOf(this.answer<T>(request, limits, failed));
   }
 
-  async answer<T>(request: ApiRequest, limits: RequestLimits, call?: FailedCall): Promise<Answer<T>> {
+  /** As `call`, with the response. */
+  async answer<T>(request: ApiRequest, limits: RequestLimits, failed?: FailedCall): Promise<Answer<T>> {
     const answered = await this.result<T>(request, limits);
-    if (answered.isErr()) throw panoramaError(answered.error, call);
+    if (answered.isErr()) throw panoramaError(answered.error, failed);
     return answered.value;
   }
 
@@ -96,14 +99,13 @@ export class ServiceRequests {
     );
   }
 
-  /** The time of the clock. */
   milliseconds(): number {
     return this.clock.now().getTime();
   }
 }
 
 /** Reads an environment variable. `undefined` in browsers and without permission (Deno). */
-const variable = (name: string): string | undefined => {
+const environmentVariable = (name: string): string | undefined => {
   try {
     return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
   } catch {

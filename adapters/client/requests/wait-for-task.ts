@@ -18,7 +18,7 @@ const POLL_MILLISECONDS_MIN = 2_000;
 /** Extra time for the last read of a wait. */
 const WAIT_GRACE_MILLISECONDS = 8_000;
 
-/** The task when it has ended, or at the timeout. */
+/** Waits until the task has ended, or until the timeout, and returns it. */
 export const waitForTask = async (
   requests: ServiceRequests,
   id: string,
@@ -51,7 +51,7 @@ export const waitForTask = async (
   }
 };
 
-/** The ended task from its event stream. `undefined` if there is no stream, or if it ends early. */
+/** Reads the event stream until the task has ended. `undefined` if there is no stream, or if it ends early. */
 const readEndFromStream = async (
   { service, limits, clock }: ServiceRequests,
   id: string,

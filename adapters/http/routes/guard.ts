@@ -36,7 +36,7 @@ type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse">;
   readonly rates: PanoramaPolicy["rates"];
   readonly senders: Senders;
-  readonly limits: Pick<VisitorLimits, "count" | "isUsedUp">;
+  readonly visitorLimits: Pick<VisitorLimits, "count" | "isUsedUp">;
 };
 
 /**
@@ -44,19 +44,23 @@ type Parts = {
  * limit or, for a write, its account has. Does not read the body. Before all that, answers 429 if the network has sent
  * too many invalid keys, unless this process remembers the key from an earlier request (`senders.isKnown`).
  */
-export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
+export const guard = ({ accounts, rates, senders, visitorLimits }: Parts): Guard => {
   const policies = rateLimitPolicies(rates);
   const guarded: Guard["guarded"] = (kind, handler, readTaskId) => (exchange) => {
     const sent = secretOf(exchange);
     if (sent.isErr()) return errorReply(sent.error);
     const secret = sent.value;
-    if (secret !== undefined && limits.isUsedUp("key", () => senders.networkOf(exchange)) && !senders.isKnown(secret)) {
+    if (
+      secret !== undefined &&
+      visitorLimits.isUsedUp("key", () => senders.networkOf(exchange)) &&
+      !senders.isKnown(secret)
+    ) {
       return TOO_MANY_KEYS;
     }
     return whenReady(accounts.admitApiRequest(secret, kind, readTaskId?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
-        if (secret && error.kind === "invalid_api_key") limits.count("key", senders.networkOf(exchange));
+        if (secret && error.kind === "invalid_api_key") visitorLimits.count("key", senders.networkOf(exchange));
         return error.kind === "rate_limited" || error.kind === "account_rate_limited"
           ? withLimited(errorReply(error), policies, kind, error)
           : errorReply(secret ? unusable(error) : missing);
@@ -120,6 +124,6 @@ const invalid = unauthenticated("The API key is not valid. It must be complete, 
 /** Task id in the path. `undefined` if it is malformed. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
 
-/** The error for the id of a task that the account does not have (404). */
+/** The error for an id with which the account has no task (404). */
 export const unknownTask = (exchange: Exchange): Result<never, NotFound> =>
   err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));

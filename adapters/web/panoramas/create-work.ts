@@ -12,7 +12,7 @@ import { admitWrite, STALE_FORM } from "../session-guard.js";
 import { type CreationRefusal, REFUSAL_STATUS, refusalSentence, type TooManyImages } from "./creation-refusal.js";
 import { refuseSuspended } from "./selected-works.js";
 import { creationOfFields, pictureUrls } from "./works-form.js";
-import { type FormRequest, type WorksParts, worksPage } from "./works-page.js";
+import { type FormRequest, type WorksParts, worksListPage } from "./works-list-page.js";
 
 /** `POST /works`: creates a panorama, with uploaded pictures. */
 export const createRoute = (parts: WorksParts): Page => ({
@@ -22,7 +22,7 @@ export const createRoute = (parts: WorksParts): Page => ({
   handle: parts.guard.memberForm((request, visitor) => create(parts, request, visitor), {
     beforeBody: async (visitor) => refuseSuspended(parts.layout, visitor) ?? admitWrite(parts, visitor),
     beforeFiles: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
-    onStaleToken: (request, visitor) => worksPage(parts, { status: 403, error: STALE_FORM }, request, visitor),
+    onStaleToken: (request, visitor) => worksListPage(parts, { status: 403, error: STALE_FORM }, request, visitor),
     pathAfterLogin: pathWithPrompt,
   }),
 });
@@ -94,4 +94,4 @@ const refuse = (
   visitor: Visitor,
   refusal: CreationRefusal,
 ): Promise<PageReply> =>
-  worksPage(parts, { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) }, request, visitor);
+  worksListPage(parts, { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) }, request, visitor);

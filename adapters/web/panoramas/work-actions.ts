@@ -6,7 +6,7 @@ import { hiddenSentence } from "../../wording/sentences.js";
 import { redirect } from "../paths.js";
 import { admitWrite, type MemberFormOptions } from "../session-guard.js";
 import { refuseSuspended } from "./selected-works.js";
-import type { WorksParts } from "./works-page.js";
+import type { WorksParts } from "./works-list-page.js";
 
 export const visibilityRoute = (parts: WorksParts, options: MemberFormOptions): Page => ({
   method: "POST",

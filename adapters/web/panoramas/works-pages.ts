@@ -6,7 +6,7 @@ import { createRoute } from "./create-work.js";
 import { selectedWorks } from "./selected-works.js";
 import { cancelRoute, deleteRoute, visibilityRoute } from "./work-actions.js";
 import { fieldsOf, fieldsWithPrompt } from "./works-form.js";
-import { type WorksParts, worksPage } from "./works-page.js";
+import { type WorksParts, worksListPage } from "./works-list-page.js";
 
 /** `/works` of a logged-in account: the list of its panoramas, the form to create one, and actions on each. */
 export const worksPages = (parts: WorksParts): readonly Page[] => {
@@ -24,7 +24,7 @@ export const worksPages = (parts: WorksParts): readonly Page[] => {
 /** Options for the forms on a work card. For a form token of an earlier session, the answer is 403 with the list. */
 const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
   onStaleToken: (request: PageRequest, visitor: Visitor) =>
-    worksPage(
+    worksListPage(
       parts,
       { status: 403, error: STALE_FORM },
       { query: request.query, form: new URLSearchParams() },
@@ -42,6 +42,6 @@ const listRoute = (parts: WorksParts): Page => ({
     const slug = parseSlug(query.get("from") ?? "");
     const task = slug && (await parts.panoramas.findOwn(slug, visitor.account.id));
     const form = task === undefined ? fieldsWithPrompt(query.get("prompt") ?? "") : fieldsOf(task, parts.images);
-    return worksPage(parts, { status: 200 }, { query, form }, visitor);
+    return worksListPage(parts, { status: 200 }, { query, form }, visitor);
   }),
 });

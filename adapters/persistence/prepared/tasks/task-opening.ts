@@ -163,7 +163,7 @@ const openLocked = <Refusal>(
     return ok({ task, replayed: false });
   });
 
-/** The event of a creation that has made the balance low. */
+/** The event for a balance that the creation has brought below the account's threshold. */
 const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: LowBalance): NewEvent => ({
   type: "credits.low",
   accountId,
@@ -185,8 +185,8 @@ const creationWrites = (
   for (const row of metadataRows(task)) rows.push(["task_metadata", row]);
   if (idempotent !== undefined) {
     const { key, request: request_sha256 } = idempotent;
-    const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
-    rows.push(["idempotency_key", first]);
+    const keyRow = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
+    rows.push(["idempotency_key", keyRow]);
   }
   return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
 };

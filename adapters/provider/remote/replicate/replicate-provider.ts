@@ -23,11 +23,11 @@ import { replicateSignature } from "./replicate-signature.js";
 export type ReplicateOptions = RemoteOptions & {
   readonly apiKey: string;
   /**
-   * `owner/name`, or `owner/name:version`. By default `bytedance/seedream-4`. The model must accept `prompt`, `width`
+   * `owner/name`, or `owner/name:version`. Default: `bytedance/seedream-4`. The model must accept `prompt`, `width`
    * and `height`. If it accepts a list of image URLs, up to three reference images are used.
    */
   readonly model?: string | undefined;
-  /** By default `https://api.replicate.com/v1`. */
+  /** Default: `https://api.replicate.com/v1`. */
   readonly baseUrl?: string | undefined;
 };
 
@@ -73,7 +73,7 @@ type ReplicateSettings = ProviderAccess & {
  */
 export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
   const model = new ReplicateModel(name);
-  const leading = leadingCharacters(promptTemplate);
+  const templateCharacters = leadingCharacters(promptTemplate);
   return {
     name: "replicate",
     model: model.name,
@@ -82,7 +82,7 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
     defaults: { callsPerSecond: 40, pauseSeconds: 30, concurrencyMax: undefined },
 
     // Until the schema is read, all requests are accepted. `predictionInput` checks them before anything is sent.
-    abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, leading)),
+    abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, templateCharacters)),
 
     /** Checks the API key by reading the model. */
     check: async (read) => (await model.find(read)).map(() => undefined),
@@ -104,9 +104,9 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
   };
 };
 
-const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, leading: number): Abilities => {
+const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, templateCharacters: number): Abilities => {
   const imagesMax = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
-  const ours = references.kind === "canvas" ? LORA_PREFIX_CHARACTERS : leading;
+  const ours = references.kind === "canvas" ? LORA_PREFIX_CHARACTERS : templateCharacters;
   return {
     imagesMin: 0,
     imagesMax,

@@ -54,7 +54,7 @@ const WORKS_PER_PAGE = 24;
 export type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
 
 /** Renders the list of works, and the creation form with the fields of `form`. */
-export const worksPage = async (
+export const worksListPage = async (
   parts: WorksParts,
   { status, error }: { readonly status: number; readonly error?: string },
   { query, form }: FormRequest,
@@ -74,13 +74,13 @@ export const worksPage = async (
   const hasForm = isFirst && !hasFilters(search) && visitor.account.suspension === undefined;
   const now = clock.now();
   const notice = doneSentence(query);
-  const offer = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
+  const formContext = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
-${hasForm && creationForm(form, visitor, offer)}
+${hasForm && creationForm(form, visitor, formContext)}
 <p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p></div>
 <div class="band-head gallery-head works-bar"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
 ${(tasks.length > 0 || hasFilters(search)) && worksSearchForm(search)}</div>
