@@ -1,10 +1,11 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { VISITOR_LIMITS, VisitorLimits, type VisitorRequest } from "../../../adapters/http/limits/visitor-limits.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Page } from "../../../adapters/web-page/page.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { logIn, setUpService, visiting } from "../../support/visit.js";
+import type { WebService } from "../../support/web-service.js";
 
 const KINDS = Object.keys(VISITOR_LIMITS) as VisitorRequest[];
 
@@ -52,70 +53,45 @@ describe("VisitorLimits", () => {
 });
 
 describe("the web side", () => {
+  const on = setUpService();
   let service: WebService;
-  let ann: Person;
-  let cookie: string;
   let networks = 0;
-
-  beforeAll(async () => {
-    service = await WebService.start();
-    ann = await service.person("ann");
-  });
-  afterAll(async () => {
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
 
   const nextNetwork = () => {
     networks += 1;
     return `203.0.${Math.floor(networks / 250)}.${networks % 250}`;
   };
-  const send = (
-    page: Page,
-    network: string,
-    headers: Readonly<Record<string, string>> = {},
-    body?: URLSearchParams,
-  ) => {
-    const path = page.path.replaceAll(/:\w+/g, "unknown");
-    const origin = { "x-forwarded-for": network, origin: service.url };
-    const init = { method: page.method, redirect: "manual", headers: { ...origin, ...headers } } as const;
-    return fetch(service.url + path, {
-      ...init,
-      ...(page.method === "POST" && { body: body ?? new URLSearchParams() }),
+  type Sent = Pick<Page, "method" | "path">;
+  const send = ({ method, path }: Sent, network: string, headers: Readonly<Record<string, string>> = {}) =>
+    visiting(service).send(path.replaceAll(/:\w+/g, "unknown"), {
+      ...{ method, headers: { "x-forwarded-for": network, ...headers } },
+      ...(method === "POST" && { body: new URLSearchParams() }),
     });
-  };
   /** How many are answered before the first 429. */
-  const untilRefused = async (most: number, request: () => Promise<Response>): Promise<number> => {
+  const untilRefused = async (most: number, request: () => ReturnType<typeof send>): Promise<number> => {
     for (let n = 0; n <= most; n += 1) {
-      const answer = await request();
-      const text = await answer.text();
-      if (answer.status !== 429) continue;
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      const { status, headers, text } = await request();
+      if (status !== 429) continue;
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       expect(text).toContain("Too many requests.");
       return n;
     }
     throw new Error(`${most + 1} requests were answered`);
   };
 
-  describe("with a session", () => {
-    beforeEach(async () => {
-      const form = new URLSearchParams({ email: ann.email, password: PASSWORD });
-      const login = { method: "POST", path: "/login", body: "fields" } as Page;
-      const answer = await send(login, nextNetwork(), {}, form);
-      cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
-      await service.clock.advance(120_000);
-    });
-
-    it("admits the forms of an account up to its limit, over all networks and pages", async () => {
-      const forms = service.pages.filter(({ method, path }) => method === "POST" && !WITHOUT_SESSION.has(path));
-      expect(forms.length).toBeGreaterThan(10);
-      await service.clock.advance(120_000);
-      const submit = (page: Page) => send(page, nextNetwork(), { cookie });
-      const [first, ...others] = forms as [Page, ...Page[]];
-      const admitted = await untilRefused(RATE_LIMITS.form.limit, () => submit(first));
-      expect(admitted).toBeLessThanOrEqual(RATE_LIMITS.form.limit);
-      for (const page of others) expect([page.path, await untilRefused(1, () => submit(page))]).toEqual([page.path, 0]);
-    });
+  it("admits the forms of an account up to its limit, over all networks and pages", async () => {
+    const { cookie } = await logIn(service, await service.person("ann"));
+    const forms = service.pages.filter(({ method, path }) => method === "POST" && !WITHOUT_SESSION.has(path));
+    expect(forms.length).toBeGreaterThan(10);
+    await service.clock.advance(120_000);
+    const submit = (page: Page) => send(page, nextNetwork(), { cookie });
+    const [first, ...others] = forms as [Page, ...Page[]];
+    const admitted = await untilRefused(RATE_LIMITS.form.limit, () => submit(first));
+    expect(admitted).toBeLessThanOrEqual(RATE_LIMITS.form.limit);
+    for (const page of others) expect([page.path, await untilRefused(1, () => submit(page))]).toEqual([page.path, 0]);
   });
 
   it("admits the forms of a network up to its limit, with or without a session, on every page", async () => {
@@ -123,14 +99,12 @@ describe("the web side", () => {
     await service.clock.advance(120_000);
     const network = nextNetwork();
     // Another site's form costs nothing: the login's own limits are met before this one.
-    const sendForm = ({ path, body }: Page) =>
-      send({ method: "POST", path, body } as Page, network, { origin: "https://other.example" });
+    const sendForm = (page: Sent) => send(page, network, { origin: "https://other.example" });
     // Each page once, and one of them as often as the limit then allows: all of them count, and then all are refused.
     const once = await Promise.all(forms.map(async (page) => [page.path, (await sendForm(page)).status === 429]));
     expect(once).toEqual(forms.map(({ path }) => [path, false]));
-    const login = forms.find(({ path }) => path === "/login") as Page;
     const left = VISITOR_LIMITS.form - forms.length;
-    expect(await untilRefused(left, () => sendForm(login))).toBe(left);
+    expect(await untilRefused(left, () => sendForm({ method: "POST", path: "/login" }))).toBe(left);
     for (const page of forms) expect([page.path, await untilRefused(1, () => sendForm(page))]).toEqual([page.path, 0]);
   });
 
@@ -150,7 +124,7 @@ describe("the web side", () => {
 
   it("refuses a network's searches above its limit, for a moment, and nobody else's", async () => {
     await service.clock.advance(120_000);
-    const gallery = { method: "GET", path: "/gallery?q=lake", body: "none" } as Page;
+    const gallery = { method: "GET", path: "/gallery?q=lake" } as const;
     const network = nextNetwork();
     expect(await untilRefused(VISITOR_LIMITS.search, () => send(gallery, network))).toBe(VISITOR_LIMITS.search);
     expect((await send(gallery, nextNetwork())).status).toBe(200);

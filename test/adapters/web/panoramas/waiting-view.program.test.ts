@@ -46,11 +46,6 @@ describe("the page of a panorama that is not finished", () => {
     service.provider.play({ poll: "running" });
     const prompt = "a harbour made of glass";
     const { slug } = await service.panorama(eve, { prompt, visibility: "private" });
-    const ben = await service.person("waiting-ben");
-    const other = await on.openTab();
-    await logInAs(other, ben);
-    expect((await other.page.request.get(`/works/${slug}/status`)).status()).toBe(404);
-
     await logInAs(tab, eve);
     await tab.page.goto(`/works/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);

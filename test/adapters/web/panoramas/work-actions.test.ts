@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
 import { suspendAccount } from "../../../../application/operators/hide-panorama.js";
+import { expire, uploading } from "../../../../domain/images/storage-status.js";
+import { changeTask } from "../../../support/put-task.js";
 import { logIn, setUpService, visiting } from "../../../support/visit.js";
 import type { Person, WebService } from "../../../support/web-service.js";
 
@@ -46,6 +48,14 @@ describe("the works of a member", () => {
     await service.panorama(ann, { prompt: "it fails" });
     expect((await tiles())[0]).toContain("4 credits were refunded");
     expect(await member.read("/works")).toContain('<strong id="balance">100</strong>');
+  });
+
+  it("offer no visibility of a panorama that is expired", async () => {
+    const { image, ...task } = await service.kept(ann, { prompt: "the expired one", visibility: "private" });
+    expect((await tiles())[0]).toContain('aria-label="Make public: the expired one"');
+    const expired = expire(uploading(image.temporaryUrl, image.imageName));
+    await changeTask(service.database, { ...task, image: expired });
+    expect((await tiles())[0]).not.toContain("Make public");
   });
 
   it("are canceled with their refund until it is too late, and are then finished", async () => {
