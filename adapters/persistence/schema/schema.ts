@@ -22,15 +22,12 @@ const refersTo = <Target extends EntitySchema>(target: Target, column: string) =
   p.manyToOne(target).mapToPk().joinColumn(column).deleteRule("restrict").updateRule("restrict").index(false);
 
 /** An index that has only the rows of a condition. Others cost it nothing. */
-const partialIndex = (name: string, on: string, where: string) => ({
+const partial = (kind: "index" | "unique index") => (name: string, on: string, where: string) => ({
   name,
-  expression: `create index ${name} on ${on} where ${where}`,
+  expression: `create ${kind} ${name} on ${on} where ${where}`,
 });
-
-const partialUnique = (name: string, on: string, where: string) => ({
-  name,
-  expression: `create unique index ${name} on ${on} where ${where}`,
-});
+const partialIndex = partial("index");
+const partialUnique = partial("unique index");
 
 export const AccountTable = defineEntity({
   name: "Account",
