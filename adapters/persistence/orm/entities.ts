@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type EntitySchema, LockMode, MikroORM } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/knex";
 import { ok, type Result } from "neverthrow";
@@ -39,8 +40,17 @@ export type Entities = Pick<
   "find" | "findOne" | "findOneOrFail" | "count" | "insert" | "upsert" | "nativeUpdate" | "nativeDelete"
 >;
 
-/** Entities for one use, on the database or in a transaction of it. */
-export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">): Entities => managerOn(dialect, sql);
+/** Entities for one use, outside of transactions. */
+export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">): Entities =>
+  managerOn(dialect, dialect === "sqlite" ? inTurn(sql) : sql);
+
+/** SQLite answers at once: others must have their turn between two statements of a page. */
+const inTurn =
+  (sql: Sql): Sql =>
+  async (statement, parameters) => {
+    await setImmediate();
+    return sql(statement, parameters);
+  };
 
 /** A store whose tables are read and changed as entities. */
 export abstract class EntityStore {
