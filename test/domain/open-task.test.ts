@@ -106,7 +106,7 @@ describe("openTask", () => {
       );
     const suspended = { kind: "account_suspended", reason: "spam" };
     expect(refusalOf({ suspensionReason: "spam", openDisputes: 1 }, true)).toEqual(suspended);
-    const disputed = { kind: "insufficient_credits", balance: 4, cost: 4, isSuspended: true };
+    const disputed = { kind: "insufficient_credits", balance: 4, cost: 4, hasOpenDispute: true };
     expect(refusalOf({ openDisputes: 1 }, true)).toEqual(disputed);
     for (const openDisputes of [undefined, 0]) expect(refusalOf({ openDisputes }, true)).toBe("submitting");
     expect(refusalOf({ openDisputes: 1 }, false)).toBe("submitting");
