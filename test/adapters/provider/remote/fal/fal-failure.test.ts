@@ -16,10 +16,14 @@ const bodyOf = (type: string, msg = "No: a lake with a policy", loc: unknown[] =
 });
 
 describe("falFailure", () => {
-  it("takes refused content for the customer's cause", () => {
-    expect(falFailure(STATUS, bodyOf("content_policy_violation"))).toEqual(CONTENT);
-    expect(falFailure(STATUS, bodyOf("no_media_generated", "Unsafe content."))).toEqual(CONTENT);
-    expect(falFailure(STATUS, { detail: "The content was flagged by the safety checker." })).toEqual(CONTENT);
+  it.each([
+    bodyOf("content_policy_violation"),
+    bodyOf("no_media_generated", "Unsafe content."),
+    { detail: "The content was flagged by the safety checker." },
+    // The customer's cause is preferred when there are several errors.
+    { detail: [...bodyOf("missing").detail, ...bodyOf("content_policy_violation").detail] },
+  ])("takes refused content for the customer's cause: %j", (body) => {
+    expect(falFailure(STATUS, body)).toEqual(CONTENT);
     expect(falCause(bodyOf("content_policy_violation"))).toBe("content_refused");
   });
 
@@ -30,24 +34,15 @@ describe("falFailure", () => {
     ["image_too_large", "it has too many pixels for the image generator"],
     ["unsupported_image_format", "its format is not supported"],
     ["face_detection_error", undefined],
-  ])("classifies %s as a fault of the customer's picture: %s", (type, imageProblem) => {
+    ["file_download_error", undefined, "reference_unreachable"],
+  ])("classifies %s as a fault of the customer's picture: %s", (type, imageProblem, cause = "reference_unusable") => {
     const body = bodyOf(type, "No.", ["body", "image_urls", 1]);
-    expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, imageProblem });
-    expect(falCause(body)).toBe("reference_unusable");
-  });
-
-  it("distinguishes unreachable from unusable pictures", () => {
-    const body = bodyOf("file_download_error", "No.", ["body", "image_urls", 1]);
-    expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, cause: "reference_unreachable" });
-    expect(falCause(body)).toBe("reference_unreachable");
-  });
-
-  it("omits the number of the picture if the model takes one", () => {
+    expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, cause, imageProblem });
+    expect(falCause(body)).toBe(cause);
+    // A model that takes one picture does not say its number.
     const { imageIndex: _, ...without } = REFERENCE;
-    expect(falFailure(STATUS, bodyOf("image_too_small", "No.", ["body", "image_url"]))).toEqual({
-      ...without,
-      imageProblem: "it has too few pixels for the image generator",
-    });
+    const ofOne = falFailure(STATUS, bodyOf(type, "No.", ["body", "image_url"]));
+    expect(ofOne).toEqual({ ...without, cause, imageProblem });
   });
 
   it("does not take the weights of a LoRA for the customer's picture", () => {
@@ -92,10 +87,5 @@ describe("falFailure", () => {
     [{ detail: "No runner", error_type: "runner_scheduling_failure" }, "provider_unavailable"],
   ])("classifies %j as %s", (body, cause) => {
     expect(falFailure(STATUS, body)).toEqual({ state: "failed", reason: REASON, cause });
-  });
-
-  it("prefers the customer's cause when there are several errors", () => {
-    const detail = [...bodyOf("missing").detail, ...bodyOf("content_policy_violation").detail];
-    expect(falFailure(STATUS, { detail })).toEqual(CONTENT);
   });
 });
