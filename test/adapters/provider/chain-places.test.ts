@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
@@ -27,43 +27,12 @@ describe("a chain of two providers", () => {
     cases = useCases({ ...world, provider: new ProviderChain([first, second], () => {}) });
     owners = await Promise.all([1, 2, 3].map(() => anOwner(world, 1_000)));
   };
-  beforeEach(begin);
 
-  const create = async (n: number) => {
-    const owner = owners[n % owners.length] as AccountId;
-    return (await cases.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
-  };
   const states = async () => {
     const all = await Promise.all(owners.map((owner) => world.tasks.list(owner, 99, undefined)));
     return all.flat().map((task) => (task.state === "submitted" ? task.upstreamTaskId.split(":")[0] : task.state));
   };
   const count = async (state: string) => (await states()).filter((one) => one === state).length;
-
-  it("gives no tasks to a provider that is down or busy, and keeps the other's limit", async () => {
-    first.ready = "down";
-    for (let n = 0; n < 5; n += 1) await create(n);
-    expect([first.started, second.started, await count("queued")]).toEqual([0, 3, 2]);
-    first.ready = "busy";
-    expect(await cases.start()).toBe(0);
-    first.ready = "ready";
-    expect(await cases.start()).toBe(2);
-    expect([first.started, second.started, await count("queued")]).toEqual([2, 3, 0]);
-  });
-
-  it("returns a refused task to the queue while the other provider is full, and refuses it when both refuse", async () => {
-    for (let n = 0; n < 5; n += 1) await create(n);
-    first.play({ poll: "failed", submit: "refuse" });
-    await world.clock.advance(5_000);
-    await cases.settle();
-    const task = await create(5);
-    expect(task).toMatchObject({ state: "queued", submissions: 1 });
-    expect([first.started, second.started]).toEqual([2, 3]);
-    second.play({ poll: "failed", submit: "refuse" });
-    await world.clock.advance(5_000);
-    await cases.settle();
-    await cases.start();
-    expect(await world.tasks.find(task.id, task.accountId)).toMatchObject({ state: "failed", reason: "refused" });
-  });
 
   it("never exceeds the limit of a provider under random refusals, pauses and outages", async () => {
     const event = fc.oneof(

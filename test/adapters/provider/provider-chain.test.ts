@@ -127,69 +127,56 @@ describe("ProviderChain.submit", () => {
 });
 
 describe("ProviderChain.submit with places", () => {
-  /** Records the moves, and allows those to `free`. */
-  const orderAt = (place: string | undefined, ...free: readonly string[]) => {
-    const moves: string[] = [];
+  const play = (...refusing: ScriptedProvider[]) => {
+    for (const one of refusing) one.play({ submit: "refuse" });
+  };
+  const cannot = err(invalidRequest("image_urls", { name: "images_only" }));
+  const atFirst = "first:upstream-1";
+  const atSecond = "second:upstream-1";
+
+  it.each<[string, () => void, string | undefined, string[], string, string[]]>([
+    ["sends the order to its place, without a move", () => {}, "second", ["first"], atSecond, []],
+    ["moves it to a free slot of the next one", () => play(first), "first", ["second"], atSecond, ["second"]],
+    ["is busy if the next one has no free slot", () => play(first), "first", [], "busy", ["second"]],
+    ["is busy if the place refuses and an earlier one is full", () => play(second), "second", [], "busy", ["first"]],
+    ["moves it to a free slot of an earlier one", () => play(second), "second", ["first"], atFirst, ["first"]],
+    [
+      "asks nobody else after an unknown outcome",
+      () => second.play({ submit: "unknown" }),
+      "second",
+      ["first"],
+      "unknown",
+      [],
+    ],
+    [
+      "moves to none that is down",
+      () => [play(first), Object.assign(second, { ready: "down" })],
+      "first",
+      ["second"],
+      "refused",
+      [],
+    ],
+    [
+      "moves to none that cannot make it",
+      () => [play(first), Object.assign(second, { makes: cannot })],
+      "first",
+      ["second"],
+      "refused",
+      [],
+    ],
+    ["gives an order without a place a free slot", () => {}, undefined, ["second"], atSecond, ["first", "second"]],
+  ])("%s", async (_, set, place, free, outcome, moves) => {
+    set();
+    const moved: string[] = [];
     const changePlace = async ({ name }: { readonly name: string }) => {
-      moves.push(name);
+      moved.push(name);
       return free.includes(name);
     };
-    return { order: { ...ORDER, place, changePlace }, moves };
-  };
-
-  it("sends the order to the provider of its place, without a move", async () => {
-    const { order, moves } = orderAt("second");
-    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
-    expect([first.started, moves, warnings]).toEqual([0, [], []]);
-  });
-
-  it("moves the order to a free slot of the next provider before it is sent there", async () => {
-    first.play({ submit: "refuse" });
-    const { order, moves } = orderAt("first", "second");
-    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
-    expect(moves).toEqual(["second"]);
-  });
-
-  it("returns busy without asking the next provider if it has no free slot", async () => {
-    first.play({ submit: "refuse" });
-    const { order, moves } = orderAt("first");
-    const reason = "first: the script refuses; second: no slot is free";
-    expect(await chain.submit(order)).toEqual(err({ kind: "busy", reason }));
-    expect([moves, second.started]).toEqual([["second"], 0]);
-  });
-
-  it("returns busy if the place refuses while an earlier provider is full", async () => {
-    second.play({ submit: "refuse" });
-    const { order } = orderAt("second");
-    expect((await chain.submit(order))._unsafeUnwrapErr().kind).toBe("busy");
-    expect(first.started).toBe(0);
-    const free = orderAt("second", "first");
-    expect(await chain.submit(free.order)).toEqual(ok("first:upstream-1"));
-  });
-
-  it("asks nobody else after an unknown outcome, and moves nowhere", async () => {
-    second.play({ submit: "unknown" });
-    const { order, moves } = orderAt("second", "first");
-    expect((await chain.submit(order))._unsafeUnwrapErr().kind).toBe("unknown");
-    expect([moves, first.started]).toEqual([[], 0]);
-  });
-
-  it("moves to no provider that is down or cannot make the request", async () => {
-    first.play({ submit: "refuse" });
-    second.ready = "down";
-    const down = orderAt("first", "second");
-    expect((await chain.submit(down.order))._unsafeUnwrapErr().kind).toBe("refused");
-    second.ready = "ready";
-    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
-    const unable = orderAt("first", "second");
-    expect((await chain.submit(unable.order))._unsafeUnwrapErr().kind).toBe("refused");
-    expect([down.moves, unable.moves, second.started]).toEqual([[], [], 0]);
-  });
-
-  it("gives an order without a place a free slot first", async () => {
-    const { order, moves } = orderAt(undefined, "second");
-    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
-    expect(moves).toEqual(["first", "second"]);
+    const sent = await chain.submit({ ...ORDER, place, changePlace });
+    expect(sent.isOk() ? sent.value : sent.error.kind).toBe(outcome);
+    expect(moved).toEqual(moves);
+    const asked = [first, second].map(({ started }) => started);
+    expect(asked).toEqual([outcome === atFirst ? 1 : 0, outcome === atSecond ? 1 : 0]);
   });
 });
 

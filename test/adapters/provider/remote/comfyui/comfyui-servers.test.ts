@@ -1,8 +1,7 @@
-import { err, ok } from "neverthrow";
+import { err } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
-import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { startComfyuiServers } from "../../../../support/providers-under-test.js";
 
@@ -67,16 +66,6 @@ describe("ComfyuiServers", () => {
     expect((await submit(2, true)).isOk()).toBe(true);
     expect(started()).toEqual([1, 1]);
     expect(moves).toEqual([two, two]);
-  });
-
-  it("polls, finds and downloads at the server that has the task", async () => {
-    both.fakes[0].foreignPrompts = 1;
-    const id = (await both.provider.submit(order(1)))._unsafeUnwrap();
-    expect(id).toBe(`${new URL(both.fakes[1].baseUrl).host}/api:${promptIdOf(taskId(1))}`);
-    expect(await both.provider.search(taskId(1), noon)).toEqual(ok(id));
-    const progress = (await both.provider.poll(id))._unsafeUnwrap();
-    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-    expect((await both.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
   });
 
   it("sends nothing to a server that is down, and refuses when all are", async () => {
