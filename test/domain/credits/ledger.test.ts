@@ -191,11 +191,11 @@ describe("the audit", () => {
       `order ${order.id} has 10 credits left, but the sum of its entries is 6`,
     );
     expect(findingsOf(0, []).at(-1)).toBe(`order ${order.id} has 10 credits left, but the sum of its entries is 0`);
-    const all = returnEntry(order, -10, noon);
+    const all = paymentReturnEntry(order, -10, noon);
     expect(findingsOf(10, [purchase, all])).toEqual([]);
-    const more = returnEntry(order, -11, noon);
+    const more = paymentReturnEntry(order, -11, noon);
     expect(findingsOf(10, [purchase, more])).toContain(`order ${order.id} gave 10 credits, of which -1 are left`);
-    const restored = returnEntry(order, 1, noon);
+    const restored = paymentReturnEntry(order, 1, noon);
     expect(findingsOf(0, [purchase, restored])).toContain(`order ${order.id} gave 10 credits, of which 11 are left`);
   });
 
@@ -317,7 +317,10 @@ describe("book", () => {
       ],
     ],
   ] as const)("%s: %j by %i is %j", (_, [balance, debt], change, [balanceAfter, debtAfter], entries) => {
-    const booked = book({ credits: credits(balance), debt: credits(debt) }, returnEntry(aPaidOrder(), change, noon));
+    const booked = book(
+      { credits: credits(balance), debt: credits(debt) },
+      paymentReturnEntry(aPaidOrder(), change, noon),
+    );
     expect(booked.funds).toEqual({ credits: balanceAfter, debt: debtAfter });
     expect(booked.entries.map((entry) => [entry.kind, entry.credits])).toEqual(entries);
     const before = [purchaseEntry(aPaidOrder({ credits: credits(balance) }))];
