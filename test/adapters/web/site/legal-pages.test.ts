@@ -1,25 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
-import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory-rate-limits.js";
-import { Layout } from "../../../../adapters/web/layout.js";
-import { SessionGuard } from "../../../../adapters/web/session-guard.js";
-import { type LegalPage, legalPages, readLegalPages } from "../../../../adapters/web/site/legal-pages.js";
-import { StaticFiles } from "../../../../adapters/web/static-files.js";
-import type { PageRequest } from "../../../../adapters/web-page/page.js";
-import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
-import { builtClient } from "../../../support/built-client.js";
+import { describe, expect, it } from "vitest";
+import { readLegalPages } from "../../../../adapters/web/site/legal-pages.js";
 import { scratchFolder } from "../../../support/scratch-folder.js";
-
-const PUBLIC_URL = "http://localhost:8080";
+import { startService, visiting } from "../../../support/visit.js";
 
 describe("the operator's pages", () => {
-  let files: StaticFiles;
-  beforeAll(async () => {
-    files = await StaticFiles.read(await builtClient());
-  });
-
   const folderWith = async (texts: Readonly<Record<string, string>>): Promise<string> => {
     const folder = await scratchFolder();
     for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text);
@@ -28,15 +14,6 @@ describe("the operator's pages", () => {
   const read = async (texts: Readonly<Record<string, string>>) =>
     (await readLegalPages(await folderWith(texts)))._unsafeUnwrap();
   const contentOf = async (markdown: string) => (await read({ "terms.md": markdown }))[0]?.content.text ?? "";
-
-  const answer = async (legal: readonly LegalPage[], path: string): Promise<string> => {
-    const layout = new Layout({ files, imageOrigin: PUBLIC_URL, footerLinks: legal });
-    const rateLimits = new MemoryRateLimits(new HandClock(), RATE_LIMITS);
-    const guard = new SessionGuard({ findSession: async () => undefined }, rateLimits, layout, PUBLIC_URL);
-    const page = legalPages(legal, guard, layout).find((one) => one.path === path);
-    const reply = await page?.handle({ cookies: new Map() } as unknown as PageRequest);
-    return reply === undefined ? "" : String(reply.body);
-  };
 
   it("serves existing files and links them in the footer", async () => {
     const legal = await read({
@@ -47,14 +24,14 @@ describe("the operator's pages", () => {
       ["/privacy", "Privacy"],
       ["/contact", "Contact"],
     ]);
-    const privacy = await answer(legal, "/privacy");
+    const { get } = visiting(await startService({ legal }));
+    const privacy = (await get("/privacy")).text;
     expect(privacy).toContain("<h1>Your data</h1>\n<p>We keep <em>little</em>.</p>");
     expect(privacy).toContain("<title>Privacy · Panorama</title>");
     expect(privacy).toMatch(/<footer[\s\S]*href="\/privacy">Privacy<\/a> <a href="\/contact">Contact<\/a>/u);
     expect(privacy).not.toContain('href="/terms"');
-    const contact = await answer(legal, "/contact");
-    expect(contact).toContain('<h1>Contact</h1><p><a href="mailto:a@b.example">Write</a></p>');
-    expect(await answer([], "/privacy")).toBe("");
+    expect((await get("/contact")).text).toContain('<h1>Contact</h1><p><a href="mailto:a@b.example">Write</a></p>');
+    expect((await get("/terms")).status).toBe(404);
   });
 
   it("show HTML, pictures and links to scripts as text", async () => {
