@@ -87,9 +87,7 @@ export class SessionGuard {
         return redirect(loginPath(form && pathAfterLogin ? pathAfterLogin(form) : "/works", true));
       }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
-      let refusal =
-        (await admit({ rateLimits: this.rateLimits, layout: this.layout }, visitor, "form")) ??
-        (await beforeBody?.(visitor));
+      let refusal = (await this.admit(visitor, "form")) ?? (await beforeBody?.(visitor));
       if (refusal !== undefined) return refusal;
       const body = await request.readBody(async (form) => {
         if (!hasToken(form)) return false;
@@ -106,6 +104,20 @@ export class SessionGuard {
         ? this.layout.refusedForm(visitor)
         : onStaleToken({ ...request, ...body }, visitor);
     };
+  }
+
+  /** As `memberForm`, and counts as a write of the account. */
+  writeForm(handler: MemberFormHandler, options?: MemberFormOptions): Handler {
+    return this.memberForm(
+      async (request, visitor) => (await this.admit(visitor, "write")) ?? handler(request, visitor),
+      options,
+    );
+  }
+
+  /** Counts a form, or a write like one of an API key. Resolves to the refusal, or to `undefined`. */
+  async admit(visitor: Visitor, kind: "write" | "form"): Promise<PageReply | undefined> {
+    const admitted = await this.rateLimits.admit(visitor.account.id, kind);
+    return admitted.isOk() ? undefined : this.layout.limited(admitted.error.retryAfterSeconds, visitor);
   }
 
   /** Handles a form without a session. Accepts it only from a page of this service, and only if it can be read. */
@@ -187,17 +199,6 @@ const loginPath = (next: string, ended: boolean): string => {
 
 const signatureOf = (content: string, { formToken }: Visitor): string =>
   createHmac("sha256", formToken).update(`note ${content}`).digest("base64url");
-
-type Parts = { readonly rateLimits: RateLimits; readonly layout: Layout };
-
-/** Counts a write of the account, as one of an API key. Resolves to the refusal, or to `undefined`. */
-export const admitWrite = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
-  admit({ rateLimits, layout }, visitor, "write");
-
-const admit = async ({ rateLimits, layout }: Parts, visitor: Visitor, kind: "write" | "form") => {
-  const admitted = await rateLimits.admit(visitor.account.id, kind);
-  return admitted.isOk() ? undefined : layout.limited(admitted.error.retryAfterSeconds, visitor);
-};
 
 type FormRequest = PageRequest & PageBody;
 

@@ -4,7 +4,6 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
 import { packOf, parseOrderId, priceAtMost, type TooManyPendingOrders } from "../../../domain/credits/order.js";
@@ -21,7 +20,7 @@ import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { atMostText, change, count, creditsCount, dateOf, moneyText, timeOf } from "../texts.js";
 import { entriesCsv, keySpendingSection, monthIn, orderState } from "./account-tables.js";
 import { accountNav } from "./form-parts.js";
@@ -31,7 +30,6 @@ type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "read">;
   readonly credits: Pick<UseCases["credits"], "buy" | "listEntries">;
   readonly clock: Pick<Clock, "now">;
-  readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly policy: Pick<PanoramaPolicy, "packs" | "prices">;
@@ -76,9 +74,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/orders",
       body: "fields",
-      handle: guard.memberForm(async ({ form }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
+      handle: guard.writeForm(async ({ form }, visitor) => {
         const pack = packOf(Number(form.get("credits")), parts.policy.packs);
         if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
         const placed = await parts.credits.buy(visitor.account, pack);
@@ -92,9 +88,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/low-balance",
       body: "fields",
-      handle: guard.memberForm(async ({ form }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
+      handle: guard.writeForm(async ({ form }, visitor) => {
         const text = (form.get("credits") ?? "").trim();
         const threshold = text === "" ? ok(undefined) : parseLowBalanceThreshold(text);
         if (threshold.isErr()) return refusal(parts, visitor, threshold.error, text);

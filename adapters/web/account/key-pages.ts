@@ -3,7 +3,6 @@ import type { AccountOverview } from "../../../application/accounts/read-account
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import {
   type ApiKeyId,
   KEY_NAME_CHARACTERS_MAX,
@@ -19,13 +18,12 @@ import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { count, dateOf, timeOf } from "../texts.js";
 import { accountNav } from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "read" | "createApiKey" | "revokeApiKey">;
-  readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -54,9 +52,7 @@ export const keyPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: PATH,
       body: "fields",
-      handle: guard.memberForm(async ({ form }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
+      handle: guard.writeForm(async ({ form }, visitor) => {
         const name = parseKeyName(form.get("name") ?? "");
         if (name.isErr()) return refusal(parts, visitor, name.error, form);
         const limits = keyLimitsOf(form, parts.clock.now());

@@ -1,17 +1,15 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type SessionGuard } from "../session-guard.js";
+import type { SessionGuard } from "../session-guard.js";
 import { count, dateOf, moneyText } from "../texts.js";
 
 type Parts = {
   readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;
-  readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   /** Additional text on receipts. */
@@ -42,10 +40,8 @@ export const receiptPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/orders/:id/cancel",
       body: "fields",
-      handle: guard.memberForm(
+      handle: guard.writeForm(
         async ({ params }, visitor) => {
-          const limited = await admitWrite(parts, visitor);
-          if (limited !== undefined) return limited;
           const canceled = await credits.cancelOrder(visitor.account.id, params.id ?? "");
           return canceled.isErr() ? layout.notFound(visitor) : redirect("/account?order=canceled");
         },

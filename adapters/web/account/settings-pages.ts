@@ -5,7 +5,6 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";
 import type { HashingBusy } from "../../../application/ports/secrets.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
@@ -15,7 +14,7 @@ import { errorBox } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { creditsCount } from "../texts.js";
 import {
   type AttemptRefusal,
@@ -34,7 +33,6 @@ type Parts = {
     "changePassword" | "sendEmailLink" | "checkEmailLink" | "confirmEmail" | "delete" | "export"
   >;
   readonly credits: Pick<UseCases["credits"], "readTotals">;
-  readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;
@@ -94,9 +92,7 @@ export const settingsPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/email/confirm",
       body: "fields",
-      handle: guard.memberForm(async ({ form }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
+      handle: guard.writeForm(async ({ form }, visitor) => {
         const confirmed = await accounts.confirmEmail(visitor.account.id, form.get("token") ?? "");
         if (confirmed.isOk()) return redirect(`${PATH}?done=email`);
         return confirmed.error.kind === "link_expired" ? expiredPage(parts, visitor) : takenPage(parts, visitor);
@@ -260,7 +256,7 @@ const CHUNK_CHARACTERS = 16_384;
 
 /** The export is made for the owner of the session, whatever the request says. */
 const ownData = async (parts: Parts, visitor: Visitor): Promise<PageReply> => {
-  const limited = await admitWrite(parts, visitor);
+  const limited = await parts.guard.admit(visitor, "write");
   if (limited !== undefined) return limited;
   const records = await parts.accounts.export(visitor.account.id);
   if (records.isErr()) return parts.layout.notFound(visitor);

@@ -2,7 +2,6 @@ import type { Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/webhook-stores.js";
 import type { WebhookTest } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -12,13 +11,12 @@ import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { dateOf, timeOf } from "../texts.js";
 import { accountNav } from "./form-parts.js";
 
 type Parts = {
   readonly webhooks: UseCases["webhooks"];
-  readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };
@@ -44,9 +42,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: `${PATH}/:id/test`,
       body: "fields",
-      handle: guard.memberForm(async ({ params }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
+      handle: guard.writeForm(async ({ params }, visitor) => {
         const id = params.id ?? "";
         const tested = await webhooks.testEndpoint(id as EndpointId, visitor.account.id);
         if (tested.isErr()) return parts.layout.notFound(visitor);
@@ -58,7 +54,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: PATH,
       body: "fields",
-      handle: guard.memberForm(({ form }, visitor) => createEndpoint(parts, form, visitor), formOptions(parts)),
+      handle: guard.writeForm(({ form }, visitor) => createEndpoint(parts, form, visitor), formOptions(parts)),
     },
     changeForm(parts, `${PATH}/:id/delete`, (id, owner) => webhooks.deleteEndpoint(id as EndpointId, owner)),
     changeForm(parts, `${PATH}/:id/rotate`, (id, owner) => webhooks.rotateEndpointSecret(id as EndpointId, owner)),
@@ -82,9 +78,7 @@ const changeForm = (
   method: "POST",
   path,
   body: "fields",
-  handle: parts.guard.memberForm(async ({ params }, visitor) => {
-    const limited = await admitWrite(parts, visitor);
-    if (limited !== undefined) return limited;
+  handle: parts.guard.writeForm(async ({ params }, visitor) => {
     const changed = await change(params.id ?? "", visitor.account.id);
     if (changed.isOk()) return redirect(PATH);
     if (changed.error.kind === "not_found") return parts.layout.notFound(visitor);
@@ -94,8 +88,6 @@ const changeForm = (
 });
 
 const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visitor): Promise<PageReply> => {
-  const limited = await admitWrite(parts, visitor);
-  if (limited !== undefined) return limited;
   const created = await parts.webhooks.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim());
   if (created.isOk()) return redirect(PATH);
   const refusal = (status: number, error: string) => webhooksPage(parts, status, visitor, { error, form });

@@ -8,7 +8,7 @@ import { uploadTurns } from "../../system/semaphore.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import { redirect } from "../paths.js";
-import { admitWrite, STALE_FORM } from "../session-guard.js";
+import { STALE_FORM } from "../session-guard.js";
 import { type CreationRefusal, REFUSAL_STATUS, refusalSentence, type TooManyImages } from "./creation-refusal.js";
 import { refuseSuspended } from "./selected-works.js";
 import { creationOfFields, pictureUrls } from "./works-form.js";
@@ -20,7 +20,7 @@ export const createRoute = (parts: WorksParts): Page => ({
   path: "/works",
   body: "files",
   handle: parts.guard.memberForm((request, visitor) => create(parts, request, visitor), {
-    beforeBody: async (visitor) => refuseSuspended(parts.layout, visitor) ?? admitWrite(parts, visitor),
+    beforeBody: async (visitor) => refuseSuspended(parts.layout, visitor) ?? parts.guard.admit(visitor, "write"),
     beforeFiles: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
     onStaleToken: (request, visitor) => worksListPage(parts, { status: 403, error: STALE_FORM }, request, visitor),
     pathAfterLogin: pathWithPrompt,

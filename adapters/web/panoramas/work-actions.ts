@@ -4,7 +4,7 @@ import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import type { Page } from "../../web-page/page.js";
 import { hiddenSentence } from "../../wording/sentences.js";
 import { redirect } from "../paths.js";
-import { admitWrite, type MemberFormOptions } from "../session-guard.js";
+import type { MemberFormOptions } from "../session-guard.js";
 import { refuseSuspended } from "./selected-works.js";
 import type { WorksParts } from "./works-list-page.js";
 
@@ -45,7 +45,7 @@ export const cancelRoute = (parts: WorksParts, options: MemberFormOptions): Page
   handle: parts.guard.memberForm(async ({ params }, visitor) => {
     const id = parseTaskId(params.id ?? "");
     if (id === undefined) return parts.layout.notFound(visitor);
-    const refusal = await admitWrite(parts, visitor); // counts as a write, because it may call the provider
+    const refusal = await parts.guard.admit(visitor, "write"); // counts as a write, because it may call the provider
     if (refusal !== undefined) return refusal;
     const canceled = await parts.panoramas.cancel(id, visitor.account.id);
     return canceled.match(

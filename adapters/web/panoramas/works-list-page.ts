@@ -3,7 +3,6 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { PageStart } from "../../../application/page-of.js";
 import type { OwnSearchPage } from "../../../application/panoramas/list-panoramas.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";
@@ -40,7 +39,6 @@ export type WorksParts = {
   >;
   readonly credits: Pick<UseCases["credits"], "readBalance" | "readTotals">;
   readonly suggestions: Suggestions;
-  readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
   readonly guard: SessionGuard;
