@@ -27,7 +27,7 @@ import { ALL_SCOPES, OPENING_COLUMNS, openingStandingOf, toKeyLimits } from "../
 import { branded, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { admission, admissionParameters, logBefore, toAdmission } from "./postgres-rate-limits.js";
-import { TASK_COLUMNS, toTask } from "./tasks/task-rows.js";
+import { POLL_COLUMNS, toTask } from "./tasks/task-rows.js";
 
 /**
  * Finds the key and counts its request. A key that is unknown or revoked returns no row; one that has expired or lacks
@@ -50,7 +50,7 @@ const COUNT_FOR_ACCOUNT = `
   )})`;
 
 /** `limits` is null for a key without limits: the driver spends time on each column of an answer. */
-const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admissions, by_key.admitted,
+const OF_KEY = `live_key.id as key_id, live_key.account_id, by_key.admissions, by_key.admitted,
   case when scopes <> '${ALL_SCOPES}' or expires_at is not null or credits_per_day is not null
     or credits_per_month is not null or live_key.suspension_reason is not null then to_json(live_key) end as limits`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
@@ -63,7 +63,7 @@ const READ = `${countForKey("read")}
 
 /** Without such a task the columns of `task` are null. */
 const READ_TASK = `${countForKey("read")}
-  select ${OF_KEY}, ${TASK_COLUMNS} from live_key left join by_key on true
+  select ${OF_KEY}, ${POLL_COLUMNS} from live_key left join by_key on true
   left join task on task.id = ? and task.account_id = live_key.account_id and task.deleted_at is null`;
 
 const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
@@ -71,7 +71,7 @@ const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
   left join by_key on true left join by_account on true`;
 
 const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
-  select ${OF_KEY}, ${OF_ACCOUNT}, ${TASK_COLUMNS} from live_key left join by_key on true left join by_account on true
+  select ${OF_KEY}, ${OF_ACCOUNT}, ${POLL_COLUMNS} from live_key left join by_key on true left join by_account on true
   left join task on task.id = ? and task.account_id = live_key.account_id and task.deleted_at is null`;
 
 /**
@@ -150,7 +150,7 @@ export class PostgresApiRequests implements ApiRequests {
       const ofAccount = toAdmission({ admissions, admitted }, total, now);
       if (ofAccount.isErr()) return err(accountRateLimited(ofAccount.error));
     }
-    const accountId = branded<AccountId>(row, "owner");
+    const accountId = branded<AccountId>(row, "account_id");
     const account =
       row.account_version === undefined
         ? undefined

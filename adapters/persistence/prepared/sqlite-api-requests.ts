@@ -16,10 +16,10 @@ import { type RequestKind, scopeOf } from "../../../domain/panorama-policy.js";
 import { toKeyLimits } from "../rows/account-rows.js";
 import { branded, type Row } from "../sql/columns.js";
 import type { SynchronousReads } from "../sql/database.js";
-import { TASK_COLUMNS, toTask } from "./tasks/task-rows.js";
+import { POLL_COLUMNS, toTask } from "./tasks/task-rows.js";
 
 /** The key from one index alone, and nearly nothing of the account: schema.ts has the indexes. */
-const KEY = `api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month,
+const KEY = `api_key.id as key_id, api_key.account_id, scopes, expires_at, credits_per_day, credits_per_month,
   (select suspension_reason from account indexed by account_suspended_index
     where account.id = api_key.account_id and suspension_reason is not null) as suspension_reason`;
 
@@ -27,7 +27,7 @@ const LIVE_KEY = `select ${KEY} from api_key indexed by api_key_use_index
   where secret_sha256 = ? and revoked_at is null`;
 
 /** Without such a task the columns of `task` are null. */
-const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key indexed by api_key_use_index
+const LIVE_KEY_WITH_TASK = `select ${KEY}, ${POLL_COLUMNS} from api_key indexed by api_key_use_index
   left join task on task.id = ? and task.account_id = api_key.account_id and task.deleted_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
@@ -66,7 +66,7 @@ export class SqliteApiRequests implements ApiRequests {
     const limits = toKeyLimits(row);
     const allowed = allowUse(limits, scopeOf(kind), this.clock.now());
     if (allowed.isErr()) return err(allowed.error);
-    const accountId = branded<AccountId>(row, "owner");
+    const accountId = branded<AccountId>(row, "account_id");
     const budgets = hasBudget(limits) ? limits : undefined;
     const key = { id: branded<ApiKeyId>(row, "key_id"), expiresAt: limits.expiresAt, budgets };
     return whenReady(countRequest(this.rateLimits, key.id, accountId, kind), (counted) =>
