@@ -103,32 +103,25 @@ describe("StripePayments", () => {
     expect(payments.payment(Buffer.from(webhook), signedByStripe(webhook))).toEqual(ok(undefined));
   });
 
+  const webhook = checkoutWebhook(order.id);
   it.each([
-    ["an empty signature", "t=1,v1="],
-    ["a signature of 64 characters that are more bytes", `t=1,v1=${"é".repeat(64)}`],
-    ["a signature without a value", "t=1,v1"],
-    ["no time", `v1=${"0".repeat(64)}`],
-  ])("rejects a header with %s", (_, header) => {
+    ["is empty", "", webhook],
+    ["has an empty signature", "t=1,v1=", webhook],
+    ["has a short signature", "t=1,v1=00", webhook],
+    ["has 64 characters that are more bytes", `t=1,v1=${"é".repeat(64)}`, webhook],
+    ["has a signature without a value", "t=1,v1", webhook],
+    ["has no time", `v1=${"0".repeat(64)}`, webhook],
+    ["is forged", signedByStripe(webhook, "whsec_another"), webhook],
+    ["is of another text", signedByStripe(webhook), webhook.replace("paid", "PAID")],
+    ["is older than Stripe's tolerance", signedByStripe(webhook, STRIPE_SECRETS.webhookSecret, 3600), webhook],
+  ])("rejects a webhook whose signature %s", (_, header, body) => {
     const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
-    expect(payments.payment(Buffer.from(checkoutWebhook(order.id)), header)).toEqual(forged);
-  });
-
-  it("rejects a webhook that is forged, changed or older than Stripe's tolerance", () => {
-    const webhook = checkoutWebhook(order.id);
-    const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
-    expect(payments.payment(Buffer.from(webhook), "")).toEqual(forged);
-    expect(payments.payment(Buffer.from(webhook), "t=1,v1=00")).toEqual(forged);
-    expect(payments.payment(Buffer.from(webhook), signedByStripe(webhook, "whsec_another"))).toEqual(forged);
-    expect(payments.payment(Buffer.from(webhook.replace("paid", "PAID")), signedByStripe(webhook))).toEqual(forged);
-    expect(payments.payment(Buffer.from(webhook), signedByStripe(webhook, STRIPE_SECRETS.webhookSecret, 3600))).toEqual(
-      forged,
-    );
+    expect(payments.payment(Buffer.from(body), header)).toEqual(forged);
   });
 
   it("compares the age of a webhook with its clock, not with the machine's", () => {
     const anHourAgo = { now: () => secondsAfter(new Date(), -3600) };
     const behind = new StripePayments(STRIPE_SECRETS, "https://panoramas.example", anHourAgo, stripe.url);
-    const webhook = checkoutWebhook(order.id);
     const signature = signedByStripe(webhook, STRIPE_SECRETS.webhookSecret, 3600);
     expect(behind.payment(Buffer.from(webhook), signature)._unsafeUnwrap()).toMatchObject({ orderId: order.id });
   });
