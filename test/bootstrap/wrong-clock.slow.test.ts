@@ -131,3 +131,33 @@ describe.concurrent.each([
     expect(wrong.log.match(/"event":"clock_differs"/g)).toHaveLength(1);
   });
 });
+
+it.each([1_200_000, -1_200_000])(
+  "a service on SQLite ends no task because its wall clock is set by %i ms",
+  async (set) => {
+    const provider = await FakeHttpProvider.start();
+    provider.picture = await seamless({ widthPixels: 512, heightPixels: 256 }).jpeg().toBuffer();
+    provider.plan = "run";
+    const service = await migratedInstallation({
+      DEMO: "false",
+      PROVIDER: "http",
+      HTTP_PROVIDER_URL: provider.baseUrl,
+      HTTP_PROVIDER_TOKEN: HTTP_TOKEN,
+      PROVIDER_POLL_MS: "500",
+      NODE_OPTIONS: `--require ${resolve("test/support/wrong-clock.cjs")}`,
+      WALL_CLOCK_AHEAD_MS: String(set),
+      WALL_CLOCK_SET: "1",
+    });
+    const opened = await service.answer("account", "create", "--email", "ann@example.com", "--credits", "4", "--key");
+    await service.start();
+    const client = new RestClient(service.url, String(opened.json.api_key));
+    const { id } = await client.create({ prompt: "a quiet lake test:plain", resolution: "1k" });
+    service.signal("SIGUSR2");
+    const before = provider.server.requests.length;
+    await expect.poll(() => provider.server.requests.length).toBeGreaterThan(before + 3); // polls by the clock that was set
+    provider.plan = "succeed";
+    expect((await client.untilKept(id)).status).toBe("succeeded");
+    await service.remove();
+    await provider.close();
+  },
+);

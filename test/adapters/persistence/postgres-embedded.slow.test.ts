@@ -1,8 +1,7 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { ok } from "neverthrow";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import {
   accountId,
   anAccount,
@@ -14,7 +13,6 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
@@ -22,16 +20,13 @@ import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js"
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
-import { taskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import { allowDeletions } from "../../faults/databases.js";
 import { runCase } from "../../faults/run-case.js";
 import { SCENARIOS } from "../../faults/scenarios.js";
 import { freshDatabase } from "../../support/postgres.js";
-import { timedBy } from "../../support/timed-by.js";
 
-const test = { describe, it, beforeEach, afterEach };
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
 const SCHEMA = "panorama";
 
@@ -82,15 +77,6 @@ describe("on an embedder's pool", () => {
     const { findings, ends } = await runCase(database, scenario);
     expect([findings, ends]).toEqual([[], scenario.ends]);
   });
-
-  const meterStore = async (clock: HandClock) => {
-    await embedder.admin.query(
-      "truncate panorama.meter_account, panorama.meter_hold, panorama.meter_log, panorama.meter_entry",
-    );
-    const store = new SqlMeterStore(timedBy(clock, database), { taskId: () => taskId(randomUUID()) });
-    return { store, close: async () => {} };
-  };
-  describeMeterStore(test, "on an embedder's pool", meterStore);
 });
 
 const decide = (task: SubmittingTask) => (standing: Standing) => openATask(standing, task, noon);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +5,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import {
   accountId,
   anAccount,
@@ -19,20 +17,16 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { SqliteInstallation, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { taskId as makeTaskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { runCase } from "../../faults/run-case.js";
 import { SCENARIOS } from "../../faults/scenarios.js";
-import { timedBy } from "../../support/timed-by.js";
 
 const PREFIX = "panorama_";
-const test = { describe, it, beforeEach, afterEach };
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
 /** `SQLITE_DENY` and `SQLITE_OK`, and the actions that name a table, an index or a trigger. */
 const [OK, DENY] = [0, 1];
@@ -102,12 +96,6 @@ it.each(SCENARIOS)("serves on an embedder's SQLite connection, with its own tabl
   expect([findings, ends]).toEqual([[], scenario.ends]);
   await close();
 });
-
-const meterStore = async (clock: HandClock) => {
-  const { database, close } = await stores();
-  return { store: new SqlMeterStore(timedBy(clock, database), { taskId: () => makeTaskId(randomUUID()) }), close };
-};
-describeMeterStore(test, "on an embedder's SQLite connection", meterStore);
 
 const schemaOf = (sqlite: InstanceType<typeof DatabaseSync>) =>
   sqlite.prepare("select type, name, tbl_name, sql from sqlite_master order by name").all();

@@ -1,11 +1,10 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
 import { err } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migratePostgresDatabase } from "../../../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
 import type { Database } from "../../../../adapters/persistence/sql/database.js";
 import { PostgresServer } from "../../../support/postgres.js";
+import { aProxyTo } from "../../../support/postgres-proxy.js";
 
 /** The time limits of the service are 5 s. Without them, each of these statements waits for ever. */
 const FAILURE_MILLISECONDS_MAX = 30_000;
@@ -46,11 +45,9 @@ describe("Database while PostgreSQL is unavailable", () => {
   });
 
   it("fails statements within seconds when the server stops responding", async () => {
-    const { port, silence, close } = await aProxyTo(Number(new URL(server.url).port));
-    const url = new URL(server.url);
-    url.port = String(port);
-    const far = await openPostgresDatabase(url.href, 2);
-    silence();
+    const { url, holdAnswers, close } = await aProxyTo(server.url);
+    const far = await openPostgresDatabase(url, 2);
+    holdAnswers();
     const started = Date.now();
     const failed = await Promise.allSettled(Array.from({ length: 4 }, () => far.ping()));
     expect(failed.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
@@ -59,28 +56,3 @@ describe("Database while PostgreSQL is unavailable", () => {
     close();
   });
 });
-
-/** A proxy to the server that can silently drop all data, as a lost network does. */
-const aProxyTo = async (port: number) => {
-  let silent = false;
-  const sockets: Socket[] = [];
-  const { connect } = await import("node:net");
-  const proxy = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    sockets.push(near, far);
-    near.on("data", (data) => silent || far.write(data)).on("error", () => {});
-    far.on("data", (data) => silent || near.write(data)).on("error", () => {});
-    near.on("close", () => far.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  return {
-    port: (proxy.address() as { port: number }).port,
-    silence: () => {
-      silent = true;
-    },
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
-  };
-};

@@ -105,17 +105,6 @@ describe("Database on SQLite", () => {
     }
   });
 
-  it("keeps committed data after a crash of the process", async () => {
-    await openAccount();
-    await open(1);
-    const copy = join(folder, "copy.sqlite");
-    await copyFile(file, copy);
-    await copyFile(`${file}-wal`, `${copy}-wal`);
-    const survivor = await openSqliteDatabase(copy);
-    expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aSubmittingTask());
-    await survivor.close();
-  });
-
   it("answers a ping, and throws when a statement fails", async () => {
     await expect(database.ping()).resolves.toBeUndefined();
     await database.sql("alter table task rename to lost");
