@@ -95,6 +95,7 @@ describe("admitApiRequest", () => {
       accountId: account.id,
       key: { id: key.id, budgets: undefined },
       admission: { limit: 60, remaining: 59, resetSeconds: 60 },
+      secretSha256: key.secretSha256,
       task: undefined,
     });
     expect(JSON.stringify(await world.keys.list(account.id))).not.toContain(secret.slice(3));

@@ -8,20 +8,14 @@ import { checkPasswordLink } from "../../../application/accounts/password-links.
 import { findSession, logIn } from "../../../application/accounts/sessions.js";
 import { eraseClosedAccounts } from "../../../application/background/erase.js";
 import { closeAccount } from "../../../application/operators/close-account.js";
-import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { SessionToken } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
+import { plainSecrets } from "../../support/fast-secrets.js";
 import { aWorld } from "../../support/world.js";
 
-/** Hashes by writing down, so that these tests cost nothing. */
-const plainSecrets: Secrets = {
-  sha256: (text) => `digest of ${text}`,
-  hashPassword: async (password) => ok(`hash of ${password}`),
-  verifyPassword: async (password, hash) => ok(hash === `hash of ${password}`),
-};
 const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
 type Door = ReturnType<typeof anOpenDoor>;
 

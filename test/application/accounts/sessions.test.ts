@@ -15,14 +15,8 @@ import {
   type PasswordLinkToken,
 } from "../../../domain/accounts/password.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
+import { plainSecrets } from "../../support/fast-secrets.js";
 import { aWorld } from "../../support/world.js";
-
-/** Hashes by writing down, so that these tests cost nothing. */
-const plainSecrets: Secrets = {
-  sha256: (text) => `digest of ${text}`,
-  hashPassword: async (password) => ok(`hash of ${password}`),
-  verifyPassword: async (password, hash) => ok(hash === `hash of ${password}`),
-};
 
 const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
 

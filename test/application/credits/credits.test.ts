@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
+import { accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
@@ -178,17 +178,6 @@ describe("receivePaymentWebhook", () => {
     const message = `There is no order ${orderId(404)}.`;
     expect(await receive(webhook)).toEqual(err({ kind: "not_found", message }));
     expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: orderId(404), differences: ["order"] }]);
-  });
-});
-
-describe("LedgerStore.totals", () => {
-  it("returns remaining, reserved and spent credits", async () => {
-    const id = await open("owner@example.com", credits(25));
-    (await world.createPanorama(id, aCreationRequest()))._unsafeUnwrap();
-    expect(await world.ledger.totals(id)).toEqual({ remaining: 21, reserved: 4, spent: 0 });
-    await world.clock.advance(5_000);
-    await world.settle();
-    expect(await world.ledger.totals(id)).toEqual({ remaining: 21, reserved: 0, spent: 4 });
   });
 });
 
