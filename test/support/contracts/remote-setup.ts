@@ -51,73 +51,51 @@ export const aRemoteOrder = ({ textOnly }: ExpectedDefaults, n: number) => ({
   request: aCreationRequest({ prompt: PROMPT, image_urls: textOnly ? [] : [FOREIGN] }),
 });
 
+/** New before each test. */
+type UnderTest = {
+  clock: HandClock;
+  storage: MemoryObjectStorage;
+  warnings: string[];
+  circuit: CircuitState[];
+  remote: RemoteUnderTest;
+};
+
 /** What the suites of remote providers share: a provider with its fake, on new stores, before each test. */
 export const setUpRemote = (start: (overrides: Overrides) => Promise<RemoteUnderTest>, defaults: ExpectedDefaults) => {
-  let clock: HandClock;
-  let storage: MemoryObjectStorage;
-  let remote: RemoteUnderTest;
-  let warnings: string[];
-  let circuit: CircuitState[];
-
-  beforeEach(async () => {
-    // A real timeout would depend on the machine's load.
-    manualTimeouts();
-    clock = new HandClock();
-    storage = new MemoryObjectStorage();
-    warnings = [];
-    circuit = [];
-    remote = await start({
-      clock,
-      storage,
-      warn: (message) => warnings.push(message),
-      onEvent: (event) => {
-        if (event.kind === "circuit") circuit.push(event.state);
-      },
-    });
-  });
-
-  afterEach(async () => {
-    vi.restoreAllMocks();
-    await remote.close();
-  });
-
   const anOrder = (n = 1) => aRemoteOrder(defaults, n);
-  const submitted = async (): Promise<string> => (await remote.provider.submit(anOrder()))._unsafeUnwrap();
-  const polled = async (id: string) => (await remote.provider.poll(id))._unsafeUnwrap();
+  const submitted = async (): Promise<string> => (await on.remote.provider.submit(anOrder()))._unsafeUnwrap();
+  const polled = async (id: string) => (await on.remote.provider.poll(id))._unsafeUnwrap();
   const succeeded = async () => {
     const id = await submitted();
     const progress = await polled(id);
     if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
     return { id, url: progress.temporaryUrl };
   };
-  const requests = () => remote.fake.server.requests.length;
-  const creations = () => remote.fake.server.requests.filter(({ method }) => method !== "GET").length;
+  const requests = () => on.remote.fake.server.requests.length;
+  const creations = () => on.remote.fake.server.requests.filter(({ method }) => method !== "GET").length;
+  const helpers = { start, defaults, anOrder, submitted, polled, succeeded, requests, creations };
+  const on = helpers as typeof helpers & UnderTest;
 
-  return {
-    get clock() {
-      return clock;
-    },
-    get storage() {
-      return storage;
-    },
-    get remote() {
-      return remote;
-    },
-    get warnings() {
-      return warnings;
-    },
-    get circuit() {
-      return circuit;
-    },
-    start,
-    defaults,
-    anOrder,
-    submitted,
-    polled,
-    succeeded,
-    requests,
-    creations,
-  };
+  beforeEach(async () => {
+    // A real timeout would depend on the machine's load.
+    manualTimeouts();
+    Object.assign(on, { clock: new HandClock(), storage: new MemoryObjectStorage(), warnings: [], circuit: [] });
+    on.remote = await start({
+      clock: on.clock,
+      storage: on.storage,
+      warn: (message) => on.warnings.push(message),
+      onEvent: (event) => {
+        if (event.kind === "circuit") on.circuit.push(event.state);
+      },
+    });
+  });
+
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await on.remote.close();
+  });
+
+  return on;
 };
 
 export type RemoteSetup = ReturnType<typeof setUpRemote>;
