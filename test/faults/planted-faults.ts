@@ -105,7 +105,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: OPENING,
     edits: [
       ["const first = idempotent && (await firstUse(sql, account, idempotent));", "const first = undefined as never;"],
-      ['rows.push(["idempotency_key", first]);', ""],
+      ['rows.push(["idempotency_key", keyRow]);', ""],
     ],
     foundBy: matrix("idempotent replay"),
   },
