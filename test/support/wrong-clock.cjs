@@ -3,7 +3,11 @@
 const { now } = Date;
 const ahead = Number(process.env.WALL_CLOCK_AHEAD_MS);
 let isSet = process.env.WALL_CLOCK_SET !== "1";
-if (!isSet) process.once("SIGUSR2", () => void (isSet = true));
+if (!isSet) {
+  process.once("SIGUSR2", () => {
+    isSet = true;
+  });
+}
 Date.now = () => now() + (isSet ? ahead : 0);
 globalThis.Date = new Proxy(Date, {
   construct: (target, values, made) => Reflect.construct(target, values.length > 0 ? values : [target.now()], made),

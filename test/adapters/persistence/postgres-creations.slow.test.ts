@@ -300,6 +300,37 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 8, 12]);
       expect(await spent()).toBe(12);
     });
+
+    it("never exceeds the budget with 50 creations on two instances and concurrent refunds", async () => {
+      const other = await openPostgresDatabase(url, 4);
+      const instances = [stores.tasks, sqlTasks(other)] as const;
+      const highest: number[] = [];
+      const results = await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          const tasks = instances[n % 2 === 0 ? 0 : 1];
+          const result = await spend(tasks, n);
+          highest.push((await spent()) ?? 0);
+          if (result.isErr() || n % 5 > 0) return result;
+          const task = result.value.task as SubmittingTask;
+          unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
+          return result;
+        }),
+      );
+      expect(Math.max(...highest)).toBeLessThanOrEqual(14);
+      const stored = await stores.tasks.list(owner, 100, undefined);
+      const active = stored.filter(({ state }) => state === "submitting").length;
+      expect(active).toBeLessThanOrEqual(3);
+      expect(await spent()).toBe(4 * active);
+      const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+      expect(new Set(refusals)).toEqual(new Set(["budget_spent"]));
+
+      const rest = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => spend(instances[n % 2 === 0 ? 0 : 1], 100 + n)),
+      );
+      expect(rest.filter((result) => result.isOk())).toHaveLength(3 - active);
+      expect(await spent()).toBe(12);
+      await other.close();
+    });
   });
 });
 
