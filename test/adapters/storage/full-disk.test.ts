@@ -1,16 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { panoramaName } from "../../../domain/images/object-name.js";
-import { useCases } from "../../support/application.js";
 import { fillDisk } from "../../support/full-disk.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
-import { anOwner, aWorld } from "../../support/world.js";
-
-const TEN_MINUTES = 600_000;
 
 describe("a data directory on a full disk", () => {
   let folder: string;
@@ -44,25 +39,4 @@ describe("a data directory on a full disk", () => {
       expect(await files()).toEqual([refused.slice("panoramas/".length)]);
     },
   );
-
-  it("delays the image of a finished task, whose owner is not charged again, until there is room", async () => {
-    const world = aWorld();
-    const service = useCases({ ...world, storage });
-    const owner = await anOwner(world, 100);
-    const { task } = (await service.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
-    makeRoom = fillDisk(folder);
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await service.settle();
-    await world.clock.advance(TEN_MINUTES);
-    await service.keep();
-    expect(await world.tasks.find(task.id, owner)).toMatchObject({
-      state: "succeeded",
-      image: { status: "uploading" },
-    });
-    makeRoom();
-    await world.clock.advance(TEN_MINUTES);
-    await service.keep();
-    expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "succeeded", image: { status: "saved" } });
-    expect(await files()).toHaveLength(2); // the panorama and its thumbnail
-  });
 });

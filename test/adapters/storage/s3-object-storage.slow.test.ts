@@ -234,20 +234,9 @@ describe("S3ObjectStorage.check", () => {
     expect((await storageWith({ retryTimes: LARGE_RETRY_TIMES }).check()).isOk()).toBe(true);
   });
 
-  it.each<[string, Partial<S3ObjectStorageOptions>, string]>([
-    ["the bucket does not exist", { bucket: "another-bucket" }, "S3 answered 404 (NoSuchBucket)"],
-    [
-      "the bucket is in another region",
-      { region: "us-east-1" },
-      "S3 answered 301: the bucket is in the region eu-test-1",
-    ],
-    [
-      "the access key is unknown",
-      { credentials: { accessKeyId: "AKIAOTHER", secretAccessKey: "secret" } },
-      "S3 answered 403 (InvalidAccessKeyId)",
-    ],
-  ])("fails if %s", async (_, options, reason) => {
-    expect((await storageWith(options).check())._unsafeUnwrapErr().reason).toBe(reason);
+  it("fails if the bucket is in another region, and names the right one", async () => {
+    const reason = "S3 answered 301: the bucket is in the region eu-test-1";
+    expect((await storageWith({ region: "us-east-1" }).check())._unsafeUnwrapErr().reason).toBe(reason);
     expect(on.s3.requests).toHaveLength(1);
   });
 
