@@ -27,8 +27,7 @@ describe("serve on a SQLite data directory", () => {
     await first.start();
     expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
 
-    const opened = await first.answer("account", "create", "--email", "a@example.com", "--credits", "4", "--key");
-    const client = new RestClient(first.url, String(opened.json.api_key));
+    const { client } = await first.customer("a@example.com", 4);
     expect(await client.credits()).toBe(4);
     expect(await first.answer("migrate")).toMatchObject({ status: 0 });
     expect(await first.answer("ledger", "verify")).toMatchObject({ status: 0, json: { accounts: 1, findings: [] } });

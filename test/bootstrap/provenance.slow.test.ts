@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn, makeSigningPair } from "../../adapters/imaging/provenance/signing-pair.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { RestClient } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
 import { verifiedProvenance } from "../support/verify-provenance.js";
 
@@ -21,17 +20,8 @@ describe("a service whose operator has a certificate", () => {
       C2PA_CERTIFICATE: pair.certificate,
       C2PA_KEY: pair.key,
     });
-    const opened = await installation.answer(
-      "account",
-      "create",
-      "--email",
-      "a@example.com",
-      "--credits",
-      "12",
-      "--key",
-    );
+    const { client } = await installation.customer("a@example.com");
     await installation.start();
-    const client = new RestClient(installation.url, String(opened.json.api_key));
     const outputOf = async (prompt: string) => {
       const { id } = await client.create({ prompt, resolution: "2k", visibility: "public" });
       return (await client.untilKept(id)).output;

@@ -22,12 +22,6 @@ describe("the service without any configuration", () => {
     client = new RestClient(installation.url, ready.demo_api_key ?? "");
   });
 
-  /** A new customer, so that tests do not share a rate limit. */
-  const customer = async (email: string): Promise<RestClient> => {
-    const { json } = await installation.answer("account", "create", "--email", email, "--credits", "100", "--key");
-    return new RestClient(installation.url, String(json.api_key));
-  };
-
   afterAll(() => installation.remove());
 
   it.each([
@@ -106,7 +100,7 @@ describe("the service without any configuration", () => {
   });
 
   it("finishes requests in flight on SIGTERM, exits with 0, and continues its tasks after a restart", async () => {
-    const client = await customer("patient@example.com");
+    const { client } = await installation.customer("patient@example.com"); // with rate limits of its own
     const waiting = await client.create({ prompt: "a foggy ocean", resolution: "2k" });
     const creations = [1, 2].map((n) => client.create({ prompt: `a foggy ocean ${n} test:plain`, resolution: "1k" }));
     const answered = Promise.all(creations);

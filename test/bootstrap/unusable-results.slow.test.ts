@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type LocalServer, startLocalServer } from "../support/local-server.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { RestClient } from "../support/rest-client.js";
+import type { RestClient } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { noise, plain, seamless } from "../support/test-images.js";
 
@@ -85,9 +85,8 @@ describe("the service with a provider whose results are unusable", () => {
     const names = Object.keys(RESULTS);
     // An account may have five tasks in processing.
     for (let n = 0; n < names.length; n += 5) {
-      const options = ["--email", `a${n}@example.com`, "--credits", "100", "--key"];
-      const { json } = await installation.answer("account", "create", ...options);
-      accounts.push({ client: new RestClient(installation.url, String(json.api_key)), good: 0 });
+      const { client } = await installation.customer(`a${n}@example.com`, 100);
+      accounts.push({ client, good: 0 });
     }
     const outcomes = await Promise.all(
       names.map(async (name, n) => {
