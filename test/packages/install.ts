@@ -1,18 +1,18 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
-import { startChromium } from "../support/chromium.js";
+import { makePackages } from "../packed/make-packages.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
-import { builtPage, usePage } from "../support/page-example.js";
+import { PackedProject } from "../support/packed-project.js";
 import { PostgresServer } from "../support/postgres.js";
+import { tarballOf } from "../support/tarball-of.js";
 
 /**
  * `npm run verify packages`: installs the tarballs of dist-packages/ in empty projects with npm, pnpm and yarn from the
@@ -28,6 +28,7 @@ const INSTALL = {
 } as const;
 type Manager = keyof typeof MANAGERS;
 
+const PACKAGES = ["panorama-core", "panorama-client", "panorama-service"] as const;
 const project = process.cwd();
 const VERSIONS = {
   "@photostructure/sqlite": "1.2.1",
@@ -39,13 +40,10 @@ const VERSIONS = {
   typescript: "5.9.3",
   vitest: "4.1.12",
 };
-/** Test files for `node --test`. */
-const PROOFS = ["prove-storage.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
   ...["application.ts", "client.ts", "durable.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
-  ...["own-server.ts", "page.ts", "replicate.ts", "sql.ts"],
-  ...PROOFS,
-  "prove-with-vitest.ts",
+  ...["own-server.ts", "page.ts", "prove-meter-store.ts", "prove-storage.ts", "prove-with-vitest.ts"],
+  ...["replicate.ts", "sql.ts"],
 ];
 
 const ended = async (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> => {
@@ -63,16 +61,6 @@ const check = (what: string, actual: unknown, expected: unknown): void => {
   }
 };
 
-const tarballs = async (folder: string): Promise<Readonly<Record<string, string>>> => {
-  const packed: Record<string, string> = {};
-  for (const name of await readdir("dist-packages")) {
-    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
-    const output = await ended("npm", args, resolve("dist-packages", name));
-    packed[name] = join(folder, output.trim().split("\n").at(-1) ?? "");
-  }
-  return packed;
-};
-
 /** An empty project with these packages, installed by this package manager. */
 const install = async (manager: Manager, folder: string, dependencies: Readonly<Record<string, string>>) => {
   await mkdir(folder);
@@ -87,43 +75,10 @@ const install = async (manager: Manager, folder: string, dependencies: Readonly<
   await ended(command, [...first, ...INSTALL[manager], ...cache], folder);
 };
 
-/** The same from this project's own packages, as links: no registry, no scripts. */
-const link = async (folder: string): Promise<void> => {
-  for (const scope of ["@types", "@photostructure"]) {
-    await mkdir(join(folder, "node_modules", scope), { recursive: true });
-  }
-  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  const needed = new Set(Object.keys(VERSIONS));
-  for (const name of await readdir("dist-packages")) {
-    await cp(resolve("dist-packages", name), join(folder, "node_modules", name), { recursive: true });
-    const { dependencies = {} } = JSON.parse(await readFile(resolve("dist-packages", name, "package.json"), "utf8"));
-    for (const dependency of Object.keys(dependencies)) needed.add(dependency);
-  }
-  for (const name of [...needed].filter((one) => existsSync(resolve("node_modules", one)))) {
-    await mkdir(dirname(join(folder, "node_modules", name)), { recursive: true });
-    await symlink(resolve("node_modules", name), join(folder, "node_modules", name));
-  }
-};
-
 const COMPILER_OPTIONS = [
   ...["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"],
   ...["--target", "es2022", "--types", "node", "--skipLibCheck", "false"],
 ];
-
-/** Bundles the page with the installed client, and uses it in Chromium. */
-const openPage = async (entry: string, service: FakeService): Promise<void> => {
-  const { html, script } = await builtPage(entry);
-  service.serve("/", Buffer.from(html), "text/html");
-  service.serve("/page.js", script, "text/javascript");
-  service.serve("/favicon.ico", Buffer.from(""), "image/x-icon");
-  const browser = await startChromium();
-  try {
-    const { image, problems } = await usePage(browser, `${service.origin}/`, service.apiKey, async () => {});
-    check("the page", [image?.startsWith(service.origin), problems], [true, []]);
-  } finally {
-    await browser.close();
-  }
-};
 
 /** Starts the example of a durable application, and returns what it prints first. */
 const startDurable = async (folder: string, port: string) => {
@@ -176,17 +131,12 @@ const runExamples = async (folder: string): Promise<void> => {
   const served = await ended(process.execPath, ["own-server.js"], folder, { PORT: String(await freePort()) });
   check("the example with a server of its own", JSON.parse(served), [202, "succeeded", 404, "a page of yours"]);
   await killDurable(folder);
-  const compiled = PROOFS.map((file) => file.replace(/ts$/, "js"));
-  await ended(process.execPath, ["--test", ...compiled], folder);
-  await writeFile(join(folder, "vitest.config.js"), 'export default { test: { include: ["prove-with-vitest.js"] } };');
-  await ended(process.execPath, ["node_modules/vitest/vitest.mjs", "run"], folder);
 
   const service = await FakeService.start();
   try {
     const env = { PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
     const url = await ended(process.execPath, ["client.js"], folder, env);
     check("the client example", /^https?:\/\/.*\n$/.test(url), true);
-    await openPage(join(folder, "page.ts"), service);
   } finally {
     await service.stop();
   }
@@ -232,18 +182,18 @@ const serve = async (panorama: string, folder: string): Promise<void> => {
   }
 };
 
+await makePackages();
 const folder = await mkdtemp(join(tmpdir(), "panorama-packages-"));
 try {
   const asked = process.argv.slice(2);
   if (asked.includes("--offline")) {
-    await link(join(folder, "linked"));
-    await runExamples(join(folder, "linked"));
+    const linked = await PackedProject.with(PACKAGES, Object.keys(VERSIONS));
+    await runExamples(linked.folder).finally(() => linked.remove());
     console.log("The examples compile and run with the linked packages.");
   } else {
-    const packed = await tarballs(folder);
     const managers = (Object.keys(MANAGERS) as Manager[]).filter((name) => asked.length === 0 || asked.includes(name));
     for (const manager of managers) {
-      const { "panorama-core": core = "", "panorama-client": client = "", "panorama-service": service = "" } = packed;
+      const [core, client, service] = await Promise.all(PACKAGES.map((name) => tarballOf(name)));
       const embedding = join(folder, `embedding-${manager}`);
       await install(manager, embedding, {
         "panorama-core": `file:${core}`,
