@@ -79,7 +79,7 @@ export const tokens = {
   tracing: token<Tracing | "off">("tracing"),
   /** The answer to `GET /metrics`. */
   scrape: token<() => Promise<string>>("scrape"),
-  /** One line a second while the database is away. */
+  /** Logs one line a second while the database is unreachable. */
   awayLog: token<AwayLog>("awayLog"),
   requestObserver: token<RequestObserver>("requestObserver"),
   providerCircuits: token<ProviderCircuits>("providerCircuits"),

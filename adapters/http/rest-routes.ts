@@ -55,7 +55,7 @@ export type RestUseCases = {
 /** Mount options of the routes. `publicUrl` and `storage` are required. */
 export type RestRoutesOptions = {
   /**
-   * Where clients reach the routes: an origin with `basePath`, without a trailing slash, such as
+   * URL of the routes for clients: an origin with `basePath`, without a trailing slash, such as
    * `https://example.com/panoramas`. The OpenAPI description begins with it.
    */
   readonly publicUrl: string;

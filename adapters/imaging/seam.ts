@@ -150,7 +150,7 @@ const TO_LINEAR = Float32Array.from({ length: 256 }, (_, level) => {
 
 const linear = (level: number | undefined): number => TO_LINEAR[level ?? 0] ?? 0;
 
-/** So fine that the darkest levels are exact, too. */
+/** Fine enough for exact dark levels. */
 const LEVELS_MAX = 65_535;
 
 /** The level of each linear value from 0 to 1, in equal steps: computing a power for each pixel takes much longer. */

@@ -22,7 +22,7 @@ import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { image } from "./memory-imaging.js";
 
 /**
- * How the provider answers calls. The script, or parts of it, may be replaced at any time. Getters in a script can
+ * Answers of the provider to calls. The script, or parts of it, may be replaced at any time. Getters in a script can
  * answer each call differently.
  */
 export type Script = {

@@ -17,7 +17,7 @@ export type PostgresInspection = {
   readonly queue: QueueInspection | undefined;
   /** Of the fastest of a few statements. */
   readonly latencyMilliseconds: number;
-  /** How much the clock of the server is ahead of this machine's; negative if it is behind. */
+  /** Difference of the server's clock to this machine's; negative if it is behind. */
   readonly aheadMilliseconds: number;
 };
 

@@ -37,7 +37,7 @@ export const driverQuery = ({ Query, Connection }: typeof pg): DriverQuery => {
   return Query as unknown as DriverQuery;
 };
 
-/** How pg writes a value into a message. */
+/** The function with which pg writes a value into a message. */
 export const valueWriter = (driver: typeof pg): ((value: unknown) => unknown) => {
   const { utils } = driver as unknown as { utils: { prepareValue(value: unknown): unknown } };
   requireMethods(utils, ["prepareValue"]);

@@ -182,7 +182,7 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
 `;
   }
 
-  /** These files and the operator's colours. */
+  /** Inline style: these files and the operator's colours. */
   private inlineStyle(names: readonly string[]): Inline | undefined {
     const key = names.join();
     const known = this.inlineStyles.get(key);

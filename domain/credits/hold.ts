@@ -46,7 +46,7 @@ export type RefundedHold = HoldCore & { readonly reservation: RefundedReservatio
 
 /** The credits of an account, and all its holds that are `held`. */
 export type Holdings = {
-  /** Neither reserved nor spent. Negative if the account is in debt (`adjust` of a meter). */
+  /** Available credits: neither reserved nor spent. Negative if the account is in debt (`adjust` of a meter). */
   readonly credits: number;
   readonly open: readonly OpenHold[];
 };

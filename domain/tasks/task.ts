@@ -89,7 +89,7 @@ export type SubmittingTask = TaskCore &
   Placed & {
     readonly state: "submitting";
     readonly reservation: HeldReservation;
-    /** Its turn in the queue. `undefined`: never queued. Usually its creation request still waits. */
+    /** The turn in the queue. `undefined`: never queued. Usually the creation request still waits. */
     readonly turn: number | undefined;
     /** Number of earlier submissions. None of them started a generation. */
     readonly submissions: number;

@@ -36,7 +36,7 @@ export const writeReply = (raw: RawExchange, requestId: string, reply: Reply, cl
   return stream(raw, body);
 };
 
-/** So that no value can end its header. node:http throws for the other control characters. */
+/** Replaces control characters by spaces: some would end the header, and node:http throws for the others. */
 const withoutControls = (value: string): string => (CONTROL.test(value) ? value.replace(CONTROLS, " ") : value);
 
 /** A tab is allowed. */

@@ -84,8 +84,8 @@ export class MultipartReader {
   }
 
   /**
-   * Where the next boundary is that follows a line break, or is followed by one. By chance, a picture has the bytes of
-   * a short boundary, but hardly with a line break.
+   * Position of the next boundary with a line break before or after it. A picture may have the bytes of a short
+   * boundary, but hardly with a line break.
    */
   private findBoundary(): number {
     const { waiting, boundary } = this;

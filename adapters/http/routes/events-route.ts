@@ -20,7 +20,7 @@ import type { GuardedHandler, TaskHandler } from "./guard.js";
 /** A comment at this interval keeps proxies from closing an idle stream, and shows the client that it is alive. */
 export const HEARTBEAT_MILLISECONDS = 15_000;
 
-/** Then the stream ends, and the client connects again. */
+/** Maximum time of a stream. After it the stream ends, and the client connects again. */
 export const STREAM_MILLISECONDS_MAX = 15 * 60 * 1000;
 
 /** Pause of a client before it reconnects. */

@@ -16,7 +16,7 @@ export type PostgresStatement = {
 
 export type Timeouts = {
   readonly connectMilliseconds: number;
-  /** How long a statement or transaction waits for a connection. */
+  /** Maximum wait of a statement or transaction for a connection. */
   readonly waitMilliseconds: number;
   /** A connection with a statement in progress that receives no answer for this long is closed. */
   readonly responseMilliseconds: number;
@@ -30,7 +30,7 @@ export interface Lease {
   release(broken: boolean): void;
 }
 
-/** How much a database is used by this process at the moment. */
+/** Present use of a database by this process. */
 export type DatabaseLoad = {
   readonly connections: number;
   readonly idleConnections: number;
@@ -41,7 +41,7 @@ export type DatabaseLoad = {
 
 /** Connections for statements: of the service, or of an embedder's pool. */
 export interface Connections {
-  /** How many there are at most. */
+  /** Maximum number of connections. */
   readonly max: number;
   readonly isOverloaded: boolean;
   /** `undefined` for a pool of an embedder, which has metrics of its own. */
@@ -74,7 +74,7 @@ const TICK_MILLISECONDS = 100;
 
 /** The most first statements of requests that may wait: as many as are sent in this many ticks. */
 const ARRIVING_TICKS_MAX = 3;
-/** This many may always wait: a burst on a slow server is no overload. */
+/** Number of statements that may always wait: a burst on a slow server is no overload. */
 const ARRIVING_MIN = 128;
 /** Sent per tick, before the first measurement. */
 const SENT_PER_TICK_AT_FIRST = 256;

@@ -22,7 +22,7 @@ const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
 ]);
 
 /**
- * How a value of an answer is read. `undefined`: it stays text, as `bigint` does, and timestamps, which `columns.ts`
+ * The parser for values of a type. `undefined`: they stay text, such as `bigint`, and timestamps, which `columns.ts`
  * reads. The driver's own parsers are not used: other users of the driver in this process may have changed them.
  */
 export const parserOf = (dataType: number): Parse | undefined => PARSERS.get(dataType);

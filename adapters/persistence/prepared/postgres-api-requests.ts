@@ -79,7 +79,7 @@ const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
  */
 type Refused = { readonly log: AdmissionLog; checkedAt: number };
 
-/** How long a key that was revoked meanwhile is still refused for its rate limit. */
+/** Time for which a key that was revoked meanwhile is still refused for its rate limit. */
 const REFUSED_MILLISECONDS = 1_000;
 
 /** Keys that are remembered. All are forgotten when there are more. */

@@ -5,7 +5,7 @@ import { METER_STEPS } from "../schema/meter-steps.js";
 import { migrate } from "../schema/migrate.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
-/** Where the tables of a meter are. */
+/** Location of the tables of a meter. */
 export type PostgresMeterOptions = {
   /** Lower-case letters, digits and `_`. Without it, the first schema of the connections' `search_path`. */
   readonly schema?: string | undefined;

@@ -5,7 +5,7 @@ import { migrate } from "../schema/migrate.js";
 import { databaseOnConnection, joinedOnConnection } from "../sqlite/sqlite-database.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
-/** Where the tables of a meter are. */
+/** Location of the tables of a meter. */
 export type SqliteMeterOptions = {
   /** The prefix of the names of tables and indexes, such as `meter_`. Without it, they have none. */
   readonly prefix?: string | undefined;

@@ -5,7 +5,7 @@ import { type Row, UnreadableRow } from "../sql/columns.js";
 /** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */
 export const NEXT_PAGE_SIZE = 100;
 
-/** How long this instance does not claim a task that it could not read. */
+/** Time for which this instance does not claim a task that it could not read. */
 const SKIPPED_MILLISECONDS = 60_000;
 
 /** Tasks that are remembered at most. */

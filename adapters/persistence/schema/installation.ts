@@ -6,7 +6,7 @@ export interface PoolQuery {
   readonly text: string;
   readonly name?: string;
   readonly values?: unknown[];
-  /** How the values of an answer are read, so that the pool's own type parsers do not matter. */
+  /** Parsers of the values of an answer, so that the pool's own type parsers do not matter. */
   readonly types?: { getTypeParser(dataType: number, format?: string): (text: string) => unknown };
 }
 
@@ -21,7 +21,7 @@ export interface PoolClient {
 /** The part of `pg.Pool` (version 8) that the stores use. The embedder opens it, sets its options and closes it. */
 export interface PostgresPool {
   readonly options: { readonly max: number };
-  /** How many callers wait for a connection. */
+  /** Number of callers that wait for a connection. */
   readonly waitingCount: number;
   query(query: PoolQuery): Promise<{ readonly rows: Record<string, unknown>[] }>;
   connect(): Promise<PoolClient>;

@@ -2,7 +2,7 @@ import { DatabaseError } from "../sql/database-error.js";
 import { isBeforeBaseline, migrationSteps, pendingSteps, type RecordedStep, unknownSteps } from "./migration-steps.js";
 import { STEPS } from "./table-sets.js";
 
-/** How the tables of a database of the service fit this version. */
+/** Result of comparing the tables of a database with this version. */
 export type MigrationState =
   | { readonly kind: "current" }
   /** Migrations of this version have not run. */

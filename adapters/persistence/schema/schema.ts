@@ -55,7 +55,7 @@ export const AccountTable = defineEntity({
     lastEvent: p.integer().default(0),
     /** The owed credits: the sum of the ledger entries of this kind (domain/credits/funds.ts). */
     debt: p.integer().default(0),
-    /** Its orders with an open dispute. */
+    /** Number of orders with an open dispute. */
     openDisputes: p.integer().default(0),
     /** All credits ever bought or adjusted, minus the returned ones. A trigger keeps it (migration-steps.ts). */
     granted: p.bigint("number").default(0),
@@ -246,11 +246,11 @@ export const TaskTable = defineEntity({
     /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
-    /** Its turn in the queue (domain/tasks/queue.ts); null if it was never queued. */
+    /** The turn in the queue (domain/tasks/queue.ts); null if it was never queued. */
     turn: p.integer().nullable(),
     /** A waiting task is not started before: the provider has asked for a pause. */
     startAt: p.datetime(3).nullable(),
-    /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
+    /** Number of returns to the queue. Together with `state` it identifies the version of an active task. */
     submissions: p.integer().default(0),
     /** The place of the provider whose slot it holds or has held (domain/tasks/queue.ts). */
     place: p.text().nullable(),
@@ -336,7 +336,7 @@ export const LetterTable = defineEntity({
     recipient: p.text(),
     /** The account whose new address it confirms. Without a foreign key: it is deleted within a day. */
     accountId: p.string().length(40).nullable(),
-    /** How often it was claimed. */
+    /** Number of claims. */
     attempt: p.integer(),
     /** Of the next attempt, or until when somebody has it. */
     dueAt: p.datetime(3).index(),
@@ -497,7 +497,7 @@ export const WebhookEndpointTable = defineEntity({
   },
 });
 
-/** One event, that of account and number, on its way to one endpoint. The event is deleted after its deliveries. */
+/** An event, by account and number, on its way to one endpoint. The event is deleted after its deliveries. */
 export const WebhookDeliveryTable = defineEntity({
   name: "WebhookDelivery",
   tableName: "webhook_delivery",
@@ -516,7 +516,7 @@ export const WebhookDeliveryTable = defineEntity({
     accountId: p.string().length(40),
     number: p.integer(),
     taskId: p.string().length(40).nullable(),
-    /** Where it goes, as a name: deliveries with the same one share a limit. */
+    /** Name of the receiver: deliveries with the same lane share a limit. */
     lane: p.text(),
     state: p.string().length(16),
     attempts: p.integer(),
@@ -535,7 +535,7 @@ export const WebhookDeliveryTable = defineEntity({
 });
 
 /**
- * How recent webhooks to a lane went, or to an origin without a confirmed lane (domain/webhooks/webhook-receiver.ts).
+ * Results of recent webhooks to a lane, or to an origin without a confirmed lane (domain/webhooks/webhook-receiver.ts).
  */
 export const WebhookReceiverTable = defineEntity({
   name: "WebhookReceiver",

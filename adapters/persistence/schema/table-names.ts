@@ -1,6 +1,6 @@
 import { TABLES } from "./table-sets.js";
 
-/** How the tables of an installation are called in its database. Each text is rewritten once, before it is prepared. */
+/** Names of the tables of an installation in its database. Each text is rewritten once, before it is prepared. */
 export interface TableNames {
   /** The full name of a table. */
   readonly of: (table: string) => string;
@@ -16,14 +16,14 @@ const asWritten = (statement: string): string => statement;
 export const OWN_DATABASE: TableNames = { of: asWritten, inStatement: asWritten, inMigration: asWritten };
 
 const NAMES = [...TABLES].join("|");
-/** Where a statement names a table. The ORM writes quotation marks, or backticks on SQLite. */
+/** Finds the tables of a statement. The ORM writes quotation marks, or backticks on SQLite. */
 const TABLE = new RegExp(
   `\\b((?:from|join|into|update|table|on|references)\\s+)["\`]?(${NAMES})["\`]?(?![\\w"\`.])`,
   "g",
 );
-/** Where a statement of SQLite names the index that it uses. */
+/** Finds the index that a statement of SQLite names. */
 const USED_INDEX = /\bindexed by /g;
-/** Where a statement names a table in front of a column. */
+/** Finds tables in front of a column. */
 const QUALIFIER = new RegExp(`(?<![\\w.])(${NAMES})\\.`, "g");
 
 /* A name becomes part of a statement's text. The allowed characters need no escape and no quotation marks. */

@@ -5,7 +5,7 @@ import { postgresTime } from "./database-time.js";
 
 /** Result of a comparison with the clock of the database, or with the wall clock on SQLite. */
 export type Comparison = {
-  /** How much this machine's wall clock is ahead of the time that is used; negative if it is behind. */
+  /** Lead of this machine's wall clock over the used time; negative if it is behind. */
   readonly wallAheadMilliseconds: number;
   /** By how much the time that is used was corrected. */
   readonly correctedMilliseconds: number;
@@ -13,7 +13,7 @@ export type Comparison = {
 
 /** A clock that follows a database until it is closed. */
 export type DatabaseClock = Clock & {
-  /** How much this machine's wall clock is ahead; negative if it is behind. */
+  /** Lead of this machine's wall clock; negative if it is behind. */
   wallAheadMilliseconds(): number;
   close(): void;
 };

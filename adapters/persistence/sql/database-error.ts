@@ -32,7 +32,7 @@ export const cannotConnect = (thrown: unknown): DatabaseError => {
   return made("unreachable", `PostgreSQL cannot be reached: ${reason}. ${advice}`);
 };
 
-/** There is no SQLite file, and only `serve` and `migrate` make one. */
+/** The error for a missing SQLite file. Only `serve` and `migrate` make one. */
 export const missingFile = (file: string): DatabaseError => {
   const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
   return new DatabaseError("configuration", `There is no database ${file}. ${advice}`);

@@ -3,7 +3,7 @@ import { OWN_DATABASE } from "../schema/table-names.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import type { SqliteFile } from "./sqlite-database.js";
 
-/** How long a statement blocks the process while another one has locked the file, as happens when it is opened. */
+/** Maximum time for which a statement blocks the process while the file is locked, as when it is opened. */
 const BUSY_MILLISECONDS = 10_000;
 
 /** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */

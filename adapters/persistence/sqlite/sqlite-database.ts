@@ -47,13 +47,13 @@ export type SqliteFile = {
   readonly path: string;
   open(cacheKibibytes?: number): SqliteConnection;
   /**
-   * Its statements do not wait for other processes. Its commits do not wait for the disk and never move the write-ahead
-   * log into the file.
+   * Opens the connection for writes. Its statements do not wait for other processes. Its commits do not wait for the
+   * disk and never move the write-ahead log into the file.
    */
   openWriter(): SqliteConnection;
 };
 
-/** How long a write waits for another process that writes to the same file. */
+/** Maximum wait of a write for another process that writes to the same file. */
 const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
@@ -69,7 +69,7 @@ const LOG_PAGES_MAX = 1000;
 /** Transactions that share one commit at most; more would make the first one wait too long. */
 const GROUP_MAX = 128;
 
-/** How long a group waits until it is as large as the last one. */
+/** Maximum wait of a group until it is as large as the last one. */
 const GATHER_MILLISECONDS = 2;
 
 /** This many writes may always wait, and any number that takes no longer than this. */

@@ -65,7 +65,7 @@ const HALF_LIFE_RAYS = 16_000_000;
 /** Starting a worker takes about 50 ms, and it takes about 15 MiB of memory. */
 const IDLE_MILLISECONDS = 10_000;
 
-/** One processor is left for requests: a thread, and so a picture, for each of the others. */
+/** Number of threads: one per processor, except one processor for requests. A thread paints one picture. */
 const THREADS_MAX = Math.max(1, availableParallelism() - 1);
 
 /** Room for four 4k pictures. */

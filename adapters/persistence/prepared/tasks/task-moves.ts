@@ -157,7 +157,9 @@ const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
   return { account, others };
 };
 
-/** How much of a debt a refund pays, given its credits twice. An account with debt has no balance (`book`). */
+/**
+ * SQL for the part of a debt that a refund pays, given its credits twice. An account with debt has no balance (`book`).
+ */
 const DEBT_PAID = "case when credits > 0 then 0 when debt < ? then debt else ? end";
 
 /**

@@ -8,7 +8,7 @@ import { WaterPainter } from "./water.js";
 
 /** Below this width two directions are painted per column, so that upright edges are anti-aliased. */
 const FINE_WIDTH = 2000;
-/** How much is painted in a column: about what it takes of a processor. */
+/** Work of a column: about its time of a processor. */
 export const raysPerColumn = (size: PixelSize): number => size.heightPixels * walksPerColumn(size);
 const walksPerColumn = ({ widthPixels }: PixelSize): number => (widthPixels < FINE_WIDTH ? 2 : 1);
 /** A rise below this share of a row is merged with the next one. */

@@ -151,7 +151,7 @@ const beachAt = (drop: number): number => {
 
 const ROW_METRES = 2.2;
 
-/** How much is seen of the ground between two rows of plants. Far away a pixel contains many rows. */
+/** Visible share of the ground between two rows of plants. Far away a pixel contains many rows. */
 const furrowAt = (x: number, distance: number): number => {
   const across = Math.abs(x / ROW_METRES - Math.floor(x / ROW_METRES) - 0.5);
   return mix(0.75 * smoothstep(0.3, 0.42, across), 0.22, smoothstep(40, 160, distance));

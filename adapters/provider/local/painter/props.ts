@@ -174,7 +174,7 @@ export class Props {
     return Math.max(fronds, trunk);
   }
 
-  /** How far the top of a palm is to the side of its foot. */
+  /** Distance of the top of a palm to the side of its foot. */
   private lean(): number {
     return 0.5 * (this.variation - 0.5);
   }

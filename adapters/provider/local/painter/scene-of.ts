@@ -99,7 +99,7 @@ const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
   return { perMetre: 1 / 14_000, thick: 0 };
 };
 
-/** How strongly the colours of the references tint the landscape. */
+/** Strength of the tint by the colours of the references. */
 const SHARE = 0.6;
 
 /** The kind of sky that matches the upper part of the references. */

@@ -8,7 +8,7 @@ type WaterRow = {
   distance: number;
   sine: number;
   elevation: number;
-  /** How much of the waves is visible, from the longest to the shortest, and of those across. */
+  /** Visible share of the waves, from the longest to the shortest, and of those across. */
   swellSeen: number;
   ripplesSeen: number;
   acrossSeen: number;

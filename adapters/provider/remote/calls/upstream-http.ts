@@ -51,7 +51,8 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const CREATION_CONNECTION_KEPT_MILLISECONDS = 1_000;
 
 /**
- * One HTTP call is one request, without retries or redirects, because a creation that is sent twice is paid for twice.
+ * Sends each HTTP call as one request, without retries or redirects, because a creation that is sent twice is paid
+ * twice.
  */
 export class UpstreamHttp {
   private readonly userAgent: string;

@@ -187,7 +187,7 @@ export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => 
   };
 };
 
-/** One for each submission: it is not certain that the key of a refused one can be used again. */
+/** The idempotency key of a submission. Each has its own: a key of a refused one may not be usable again. */
 export const idempotencyKeyOf = ({ taskId, submission = 0 }: GenerationOrder): string =>
   uuidOf(`${taskId} ${submission}`);
 

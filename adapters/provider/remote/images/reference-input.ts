@@ -55,7 +55,7 @@ export const dataUriOf = async (bytes: Uint8Array): Promise<Result<string, strin
 /** Reason why a reference image cannot be sent: the failure of the creation, or a log text (`Creation.body`). */
 export type ReferenceFailure = string | SubmissionFailure;
 
-/** Nothing is sent, because the customer must change a reference image. */
+/** The failure of an unusable reference image, which the customer must change. Nothing is sent. */
 export const unusableReference = (reason: string, imageProblem = imageProblemIn(reason)): SubmissionFailure => ({
   kind: "refused",
   reason,
@@ -63,7 +63,7 @@ export const unusableReference = (reason: string, imageProblem = imageProblemIn(
   ...(imageProblem !== undefined && { imageProblem }),
 });
 
-/** Nothing is sent, because a reference image cannot be read from its URL. */
+/** The failure of a reference image that cannot be read from its URL. Nothing is sent. */
 const unreachableReference = (reason: string, imageProblem: string): SubmissionFailure => ({
   kind: "refused",
   reason,

@@ -118,7 +118,7 @@ export class Camera {
     sphere.onRotation(true);
   }
 
-  /** Nothing turns or falls by itself. */
+  /** True if nothing turns or falls by itself. */
   get isAtRest(): boolean {
     return !this.sphere.isRotating && this.endIntro === undefined;
   }

@@ -1,7 +1,7 @@
-/** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
+/** View direction. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
 export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
 
-/** Where a panorama is entered. */
+/** The initial view of a panorama. */
 export type Start = Omit<View, "fov">;
 
 export type Size = { readonly width: number; readonly height: number };

@@ -23,7 +23,7 @@ type Panorama = {
   readonly name: string;
   readonly width: number;
   readonly start: Start;
-  /** Its whole picture, as a file. */
+  /** The whole picture of the panorama, as a file. */
   readonly picture: () => Promise<Blob>;
   /** Resolves when it is shown. */
   readonly complete: () => Promise<unknown>;

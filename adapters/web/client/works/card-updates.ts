@@ -2,7 +2,7 @@ import { element, postForm, readPage } from "../page.js";
 
 const POLL_MILLISECONDS = 2_000;
 
-/** One failure may be a restart of the service. */
+/** Failures before a message is shown. One failure may be a restart of the service. */
 const FAILURES_SHOWN = 3;
 
 /** Polls while a panorama is unfinished. Updates its card and the balance, and announces when it is finished. */
