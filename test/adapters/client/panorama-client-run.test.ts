@@ -35,14 +35,6 @@ describe("PanoramaClient.run", () => {
     });
   });
 
-  it("continues a creation whose answer was lost, with the key of the error, and is charged once", async () => {
-    on.service.failNext("POST", "/panoramas", ...Array<Fault>(3).fill({ kind: "accept-and-drop" }));
-    const lost = await failureOf(on.client.run(aRequest(), { maxRetries: 2 }));
-    expect(lost).toMatchObject({ name: "ConnectionError", mayHaveBeenAccepted: true, taskId: undefined });
-    const { id } = await on.client.run(aRequest(), { idempotencyKey: lost.idempotencyKey });
-    expect([id, on.service.tasks.length, on.service.remainingCredits]).toEqual(["task-1", 1, 96]);
-  });
-
   it("rejects with mayHaveBeenAccepted if the wait fails", async () => {
     const gone: Fault = { kind: "answer", status: 401, body: '{"error":{"code":"invalid_api_key","message":"gone"}}' };
     on.service.failNext("GET", "/panoramas/task-1", gone, gone);

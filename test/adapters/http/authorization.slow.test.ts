@@ -25,7 +25,8 @@ import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
 import { textOf as textOfResult } from "../../support/mcp-session.js";
 import { putTask } from "../../support/put-task.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { logIn } from "../../support/visit.js";
+import { type Person, WebService } from "../../support/web-service.js";
 import { setUpMcp } from "../mcp/mcp-setup.js";
 import { POSITIONS, type Positions } from "./positions-table.js";
 
@@ -84,8 +85,13 @@ const furnish = async (service: WebService, { id: accountId, email }: Person, na
       const operators = new SqlOperatorStore(database);
       await hidePanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
     }
-    if (task.state !== "succeeded" && task.state !== "failed") continue;
-    const written = { type: `panorama.${task.state}`, accountId, taskId: task.id, at: now } as const;
+    if (kind !== "saved" && kind !== "failed, deleted") continue;
+    const written = {
+      type: kind === "saved" ? "panorama.succeeded" : "panorama.failed",
+      accountId,
+      taskId: task.id,
+      at: now,
+    } as const;
     await writeEvent(database.sql, "sqlite", { event: written, delivery: { webhookUrl: undefined, dueAt: now } });
     // Not to be found in other texts.
     await database.sql("update webhook_delivery set id = id + 700000 where id < 700000");
@@ -110,23 +116,14 @@ type Sent = Positions & {
 
 /** Sends requests of the account, or of nobody: with API key to the REST interface, with session to the pages. */
 const clientOf = async (service: WebService, person: Person | undefined) => {
-  const origin = { origin: service.url };
-  let cookie = "";
-  let formToken = "";
-  if (person !== undefined) {
-    const login = new URLSearchParams({ email: person.email, password: PASSWORD });
-    const init = { method: "POST", body: login, headers: origin, redirect: "manual" } as const;
-    cookie = (await fetch(`${service.url}/login`, init)).headers.get("set-cookie")?.split(";")[0] ?? "";
-    const page = await (await fetch(`${service.url}/account`, { headers: { cookie } })).text();
-    formToken = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
-    expect([cookie, formToken].every((text) => text.length > 20)).toBe(true);
-  }
+  const { cookie, token } = person === undefined ? { cookie: "", token: "" } : await logIn(service, person);
+  expect([cookie, token].every((text) => text.length > 20)).toBe(person !== undefined);
   const key: Record<string, string> = person === undefined ? {} : { authorization: `Bearer ${person.key}` };
 
   return ({ route, path, fields, json, multipart, sentHeaders }: Sent) => {
     const isApi = path.startsWith("/api/");
-    const access: Record<string, string> = isApi ? key : { cookie, ...origin };
-    const form = fields && Object.entries({ ...(!isApi && { form_token: formToken }), ...fields });
+    const access: Record<string, string> = isApi ? key : { cookie, origin: service.url };
+    const form = fields && Object.entries({ ...(!isApi && { form_token: token }), ...fields });
     const data = new FormData();
     for (const [name, value] of form ?? []) data.append(name, value);
     const body = json ? JSON.stringify(json) : multipart ? data : form && new URLSearchParams(form);
@@ -262,7 +259,7 @@ describe("objects of another account", () => {
       "get /works/:slug/picture.jpg",
       "get /works/:slug/thumbnail.webp",
     ]);
-  });
+  }, 600_000); // thousands of requests
 
   const mcp = setUpMcp();
   it("get the same MCP answer as unknown ids", async () => {

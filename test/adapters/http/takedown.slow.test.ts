@@ -4,7 +4,8 @@ import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { changeTask } from "../../support/put-task.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { logIn } from "../../support/visit.js";
+import { type Person, WebService } from "../../support/web-service.js";
 
 const REASON = "Shows a private person";
 
@@ -35,8 +36,8 @@ describe("a panorama that an operator has hidden", () => {
     const temporaryUrl = `${service.url}/generations/made.jpg`;
     await changeTask(service.database, { ...task, image: { ...task.image, temporaryUrl } });
     service.heroPanoramas.push(task.slug);
-    owner = { cookie: await cookieOf(ann) };
-    strangers = [{}, { cookie: await cookieOf(eve) }, { authorization: `Bearer ${eve.key}` }];
+    owner = { cookie: (await logIn(service, ann)).cookie };
+    strangers = [{}, { cookie: (await logIn(service, eve)).cookie }, { authorization: `Bearer ${eve.key}` }];
     const { imageName } = task.image;
     const page = `/p/${task.slug}`;
     paths = [
@@ -53,11 +54,6 @@ describe("a panorama that an operator has hidden", () => {
     expect(service?.failures).toEqual([]);
   });
 
-  const cookieOf = async ({ email }: Person): Promise<string> => {
-    const body = new URLSearchParams({ email, password: PASSWORD });
-    const init = { method: "POST", body, headers: { origin: service.url }, redirect: "manual" } as const;
-    return (await fetch(`${service.url}/login`, init)).headers.get("set-cookie")?.split(";")[0] ?? "";
-  };
   const get = async (path: string, headers: Record<string, string>, method = "GET") => {
     await service.clock.advance(1_000); // limits of requests
     const response = await fetch(service.url + path, { method, headers, redirect: "manual" });

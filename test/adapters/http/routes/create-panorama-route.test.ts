@@ -115,6 +115,7 @@ describe("POST /panoramas", () => {
     ["malformed JSON", '{"resolution": "1k", '],
     ["a body that is not JSON", "resolution=1k"],
     ["an empty body", ""],
+    ["deep nesting", "[".repeat(100_000)],
     ["Latin-1", Buffer.from('{"resolution":"1k","prompt":"caf\xe9"}', "latin1")],
   ])("refuses %s with 400", async (_, body) => {
     const response = await service.request("/panoramas", customer, { method: "POST", body });
