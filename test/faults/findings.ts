@@ -146,10 +146,11 @@ const objectFindings = (
   const expected = new Set<string>();
   for (const task of tasks) {
     if (task.state !== "succeeded") continue;
+    const wasDiscarded = providers.some(({ discarded, name }) =>
+      discarded.some((id) => `${name}:${id}` === task.upstreamTaskId),
+    );
+    if (wasDiscarded && !hidden.has(task.id)) findings.push(`the provider's copy of task ${task.id} is discarded`);
     if (hidden.has(task.id)) {
-      const wasDiscarded = providers.some(({ discarded, name }) =>
-        discarded.some((id) => `${name}:${id}` === task.upstreamTaskId),
-      );
       if (!wasDiscarded) findings.push(`the provider's copy of deleted task ${task.id} is left`);
       continue;
     }

@@ -182,12 +182,6 @@ describe("checkGeneratedImages", () => {
     expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
   });
 
-  it("checks once more after the deadline, and a usable picture succeeds", async () => {
-    await world.clock.advance(10 * GENERATION_DEADLINE_MILLISECONDS);
-    await world.check();
-    expect(await imageStatus()).toBe("saved");
-  });
-
   it("succeeds while the storage is unavailable, and tries to store the image with growing back-off", async () => {
     world.storage.available = false;
     await world.check();

@@ -61,26 +61,6 @@ describe("deletePanorama", () => {
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it("deletes a failed task, which has no image", async () => {
-    const { world, owner } = panorama;
-    world.provider.play({ poll: "failed" });
-    const { id } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
-    expect(await world.deletePanorama(id, owner)).toEqual(err({ kind: "not_finished" }));
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
-    expect(await statusOf({ world, owner, id })).toBe(false);
-    expect(world.storage.objects.size).toBe(2);
-  });
-
-  it("discards nothing of a panorama that is not deleted", async () => {
-    const { world } = panorama;
-    await world.clock.advance(A_DAY);
-    expect(await world.erase()).toBe(0);
-    expect(world.provider.discarded).toEqual([]);
-    expect(world.storage.objects.size).toBe(2);
-  });
-
   it("succeeds while the provider is unavailable; the copy is deleted when it is available again", async () => {
     const { world, owner, id } = panorama;
     world.provider.play({ discard: "unavailable" });

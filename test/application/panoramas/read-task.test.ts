@@ -16,10 +16,6 @@ beforeEach(async () => {
 });
 
 describe("readTask", () => {
-  it("returns the task to its owner", async () => {
-    expect((await world.readTask(id, owner))._unsafeUnwrap()).toMatchObject({ id, state: "submitted" });
-  });
-
   it("gives not_found for a task of another account and for an unknown id", async () => {
     const stranger = await anOwner(world, 100);
     const message = (unknown: TaskId) => `There is no task ${unknown} on this account.`;
