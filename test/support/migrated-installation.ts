@@ -8,6 +8,8 @@ import { Installation } from "./service-process.js";
  */
 export const migratedInstallation = async (environment: Record<string, string> = {}): Promise<Installation> => {
   const installation = await Installation.create(environment);
-  await cp(inject("dataTemplate"), installation.dataDir, { recursive: true });
+  // An empty log stays beside a closed file until the driver collects the statements, which may be at any moment.
+  const filter = (file: string) => !/-(shm|wal)$/.test(file);
+  await cp(inject("dataTemplate"), installation.dataDir, { recursive: true, filter });
   return installation;
 };
