@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { RestClient, type Task } from "../support/rest-client.js";
+import type { RestClient, Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
 
 const ROUNDS = 5;
@@ -34,11 +34,7 @@ describe("the service under load, killed with SIGKILL at random moments", () => 
   it(`loses no task and charges and refunds each once in ${ROUNDS} rounds`, async () => {
     const customers = await Promise.all(
       Array.from({ length: ACCOUNTS }, async (_, index) => {
-        const email = `customer${index}@example.com`;
-        const credits = String(CREDITS);
-        const opened = await installation.answer("account", "create", "--email", email, "--credits", credits, "--key");
-        expect(opened).toMatchObject({ status: 0, stderr: "" });
-        return new RestClient(installation.url, String(opened.json.api_key));
+        return (await installation.customer(`customer${index}@example.com`, CREDITS)).client;
       }),
     );
     const accepted = new Map<string, string>();
