@@ -121,63 +121,34 @@ describe("the returns of an order", () => {
   } as const;
   const withdrawn = { cents: PRICE, at: noon, transfers: 1 };
 
+  const failedAt = (seconds: number) => ({ ...refund, failedAt: at(seconds) });
+  const totalLater = { ...total, at: at(1) };
+  const [won, lost] = (["won", "lost"] as const).map((state) => ({ ...dispute, state }));
+
   it.each<[string, PaymentReturn[], unknown[]]>([
     ["nothing", [], ["paid", "none", 0]],
     ["a refund of a third, rounded down", [refund], ["partly_refunded", "none", 33]],
-    ["a refund that failed", [{ ...refund, failedAt: at(1) }], ["paid", "none", 0]],
+    ["a refund that failed", [failedAt(1)], ["paid", "none", 0]],
     ["a refund of everything", [{ ...refund, cents: PRICE }], ["refunded", "none", 100]],
     ["a refund of a cent", [{ ...refund, cents: 1 }], ["partly_refunded", "none", 0]],
     ["a total without refunds", [{ ...total, cents: 450 }], ["partly_refunded", "none", 50]],
-    ["a total of a known refund", [refund, { ...total, at: at(1) }], ["partly_refunded", "none", 33]],
-    [
-      "a total of a refund that failed later",
-      [
-        { ...refund, failedAt: at(9) },
-        { ...total, at: at(1) },
-      ],
-      ["paid", "none", 0],
-    ],
-    [
-      "a total of a refund that failed before it",
-      [
-        { ...refund, failedAt: noon },
-        { ...total, at: at(1) },
-      ],
-      ["partly_refunded", "none", 33],
-    ],
-    [
-      "a total of a refund that was made after it",
-      [
-        { ...refund, at: at(2) },
-        { ...total, at: at(1) },
-      ],
-      ["partly_refunded", "none", 66],
-    ],
-    ["a won dispute", [{ ...dispute, state: "won" }], ["paid", "won", 0]],
-    [
-      "a lost dispute beside a won one",
-      [
-        { ...dispute, state: "won" },
-        { ...dispute, state: "lost" },
-      ],
-      ["paid", "lost", 0],
-    ],
-    ["an open dispute beside a lost one", [{ ...dispute, state: "lost" }, dispute], ["paid", "open", 0]],
-    ["an open dispute without a withdrawal", [dispute], ["paid", "open", 0]],
+    ["a total of a known refund", [refund, totalLater], ["partly_refunded", "none", 33]],
+    ["a total of a refund that failed later", [failedAt(9), totalLater], ["paid", "none", 0]],
+    ["a total of a refund that failed before it", [failedAt(0), totalLater], ["partly_refunded", "none", 33]],
+    ["a total of a refund made after it", [{ ...refund, at: at(2) }, totalLater], ["partly_refunded", "none", 66]],
+    ["a won dispute", [won!], ["paid", "won", 0]],
+    ["a lost dispute beside a won one", [won!, lost!], ["paid", "lost", 0]],
+    ["an open dispute beside a lost one", [lost!, dispute], ["paid", "open", 0]],
     ["an open dispute that has withdrawn", [{ ...dispute, withdrawn }], ["paid", "open", 100]],
     [
-      "a refund and a dispute of the same money",
+      "both of the same money",
       [
         { ...refund, cents: PRICE },
         { ...dispute, withdrawn },
       ],
       ["refunded", "open", 100],
     ],
-    [
-      "credits taken by hand beside a refund: the greater",
-      [refund, { ...byHand, credits: credits(50) }],
-      ["partly_refunded", "none", 50],
-    ],
+    ["the greater taken by hand", [refund, { ...byHand, credits: credits(50) }], ["partly_refunded", "none", 50]],
   ])("counts %s", (_, returns, expected) => {
     expect(of(...returns)).toEqual(expected);
   });
@@ -202,54 +173,29 @@ describe("the returns of an order", () => {
     expect(of({ ...byHand, credits: credits(100) })).toMatchObject({ state: "refunded", takenBack: 100 });
   });
 
-  it.each<[string, PaymentReturn, PaymentReturn, PaymentReturn]>([
-    ["the first time of a refund", refund, { ...refund, at: at(1) }, refund],
-    ["the greater amount of a refund", refund, { ...refund, cents: 299 }, refund],
-    ["the failure of a refund", refund, { ...refund, failedAt: at(2) }, { ...refund, failedAt: at(2) }],
-    [
-      "its first failure",
-      { ...refund, failedAt: at(2) },
-      { ...refund, failedAt: at(3) },
-      { ...refund, failedAt: at(2) },
-    ],
-    ["the latest total", total, { ...total, cents: 100, at: at(1) }, { ...total, cents: 100, at: at(1) }],
-    ["the greater total of the same time", total, { ...total, cents: 301 }, { ...total, cents: 301 }],
-    ["what was taken by hand", byHand, byHand, byHand],
-    [
-      "the latest state of a dispute",
-      { ...dispute, state: "won" },
-      { ...dispute, stateAt: at(1) },
-      { ...dispute, stateAt: at(1) },
-    ],
-    ["an open one before none", { ...dispute, state: "none" }, dispute, dispute],
-    ["a lost one before an open one", dispute, { ...dispute, state: "lost" }, { ...dispute, state: "lost" }],
-    [
-      "a won one before a lost one",
-      { ...dispute, state: "lost" },
-      { ...dispute, state: "won" },
-      { ...dispute, state: "won" },
-    ],
-    ["what a dispute has withdrawn", dispute, { ...dispute, withdrawn }, { ...dispute, withdrawn }],
-    [
-      "its latest withdrawal",
-      { ...dispute, withdrawn },
-      { ...dispute, withdrawn: { cents: 5, at: at(1), transfers: 0 } },
-      { ...dispute, withdrawn: { cents: 5, at: at(1), transfers: 0 } },
-    ],
-    [
-      "the one after more transfers",
-      { ...dispute, withdrawn },
-      { ...dispute, withdrawn: { ...withdrawn, transfers: 0 } },
-      { ...dispute, withdrawn },
-    ],
-    [
-      "the smaller one of the same transfers",
-      { ...dispute, withdrawn },
-      { ...dispute, withdrawn: { ...withdrawn, cents: 5 } },
-      { ...dispute, withdrawn: { ...withdrawn, cents: 5 } },
-    ],
-  ])("keeps %s of two reports, in any order", (_, one, other, merged) => {
-    expect([mergeReturns(one, other), mergeReturns(other, one)]).toEqual([merged, merged]);
+  const withdrew = (cents: number, seconds: number, transfers: number) => ({
+    withdrawn: { cents, at: at(seconds), transfers },
+  });
+
+  it.each<[string, PaymentReturn, object, object]>([
+    ["the first time of a refund", refund, { at: at(1) }, {}],
+    ["the greater amount of a refund", refund, { cents: 299 }, {}],
+    ["the failure of a refund", refund, {}, { failedAt: at(2) }],
+    ["the first failure of a refund", refund, { failedAt: at(3) }, { failedAt: at(2) }],
+    ["the latest total", total, {}, { cents: 100, at: at(1) }],
+    ["the greater total of the same time", total, {}, { cents: 301 }],
+    ["what was taken by hand", byHand, {}, {}],
+    ["the latest state of a dispute", dispute, { state: "won" }, { stateAt: at(1) }],
+    ["an open dispute before none", dispute, { state: "none" }, {}],
+    ["a lost dispute before an open one", dispute, {}, { state: "lost" }],
+    ["a won dispute before a lost one", dispute, { state: "lost" }, { state: "won" }],
+    ["what a dispute has withdrawn", dispute, {}, { withdrawn }],
+    ["the latest withdrawal", dispute, { withdrawn }, withdrew(5, 1, 0)],
+    ["the withdrawal after more transfers", dispute, withdrew(PRICE, 0, 0), { withdrawn }],
+    ["the smaller withdrawal of the same transfers", dispute, { withdrawn }, withdrew(5, 0, 1)],
+  ])("keeps %s of two reports, in any order", (_, report, loses, wins) => {
+    const [one, other] = [loses, wins].map((more) => ({ ...report, ...more })) as [PaymentReturn, PaymentReturn];
+    expect([mergeReturns(one, other), mergeReturns(other, one)]).toEqual([other, other]);
   });
 
   it("mergeReturns throws for different ids or kinds", () => {

@@ -37,14 +37,8 @@ describe("a creation request", () => {
   });
 
   it("may have null for a field that is left out, as clients of several languages send it", () => {
-    const nulls = {
-      image_urls: null,
-      visibility: null,
-      seed: null,
-      metadata: null,
-      max_credits: null,
-      webhook_url: null,
-    };
+    const fields = ["image_urls", "visibility", "seed", "metadata", "max_credits", "webhook_url"];
+    const nulls = Object.fromEntries(fields.map((name) => [name, null]));
     const body = { resolution: "1k", prompt: "a quiet lake" };
     expect(parseCreation({ ...body, ...nulls })).toEqual(parseCreation(body));
     const images = { resolution: "1k", image_urls: [url] };
@@ -136,20 +130,16 @@ describe("a creation request", () => {
   });
 
   it.each([
-    ["zero-width spaces", "\u200b\u200b\u200b\u200b"],
-    ["joiners and byte order marks", "\u200c\u200d\u2060\ufeff"],
-    ["variation selectors and tags", "\ufe0f\u{e0041}\u{e0100}"],
-    ["soft hyphens", "\u00ad\u00ad\u00ad"],
+    ["zero-width spaces and joiners", "\u200b\u200c\u200d\u2060\ufeff"],
+    ["variation selectors, tags and soft hyphens", "\ufe0f\u{e0041}\u{e0100}\u00ad"],
     ["marks of direction", "\u200e\u202e\u2066\u061c"],
-    ["fillers of Hangul", "\u3164\u115f\u1160\uffa0"],
-    ["blanks of Braille and of music", "\u2800\u2800\u{1d159}"],
+    ["fillers of Hangul, blanks of Braille and of music", "\u3164\u115f\u1160\uffa0\u2800\u{1d159}"],
     ["control characters", "\u0001\u0007\u001b\u007f"],
     ["those between white space", " \u200b \n \u2063 \u00a0 \u3000 "],
   ])("takes a prompt of invisible characters for an empty one: %s", (_, prompt) => {
     const rule = { name: "prompt_without_images", min: 3, actual: prompt } as const;
     expect(refusal({ resolution: "1k", prompt })).toEqual(invalidRequest("prompt", rule));
-    const image_urls = ["https://example.com/a.jpg"];
-    expect(accepted({ resolution: "1k", prompt, image_urls }).prompt).toBeUndefined();
+    expect(accepted({ resolution: "1k", prompt, image_urls: [url] }).prompt).toBeUndefined();
     // They stay where something is visible: emoji and many scripts need them.
     expect(accepted({ resolution: "1k", prompt: `a${prompt}b c` }).prompt).toBe(`a${prompt}b c`);
   });
@@ -244,24 +234,15 @@ describe("a creation request", () => {
   });
 
   it.each([
-    "",
-    "http://images.example.com/1.jpg",
-    "HTTPS://images.example.com/1.jpg",
-    "ftp://images.example.com/https://1.jpg",
-    "images.example.com/1.jpg",
-    "data:image/png;base64,AAAA",
-    "file:///etc/passwd",
-    "https:/images.example.com/1.jpg",
-    "https://",
-    "https://images example.com/1.jpg",
-    "https://images.example.com/1 2.jpg",
-    " https://images.example.com/1.jpg",
-    "https://images.example.com/1.jpg\u0007",
-    "https://images.example.com:99999/1.jpg",
-  ])("is refused with the image URL %j", (text) => {
-    expect(refusal({ resolution: "1k", image_urls: [text] })).toEqual(
-      invalidRequest("image_urls", { name: "https_url", actual: text }, 0),
-    );
+    ["", "http://images.example.com/1.jpg", "HTTPS://images.example.com/1.jpg", "ftp://a.example/https://1.jpg"],
+    ["images.example.com/1.jpg", "data:image/png;base64,AAAA", "file:///etc/passwd", "https://"],
+    ["https:/images.example.com/1.jpg", "https://images example.com/1.jpg", "https://images.example.com/1 2.jpg"],
+    [" https://images.example.com/1.jpg", "https://images.example.com/1.jpg\u0007", "https://a.example:99999/1.jpg"],
+  ])("is refused with the image URL %j", (...texts) => {
+    for (const text of texts) {
+      const refused = invalidRequest("image_urls", { name: "https_url", actual: text }, 0);
+      expect(refusal({ resolution: "1k", image_urls: [text] })).toEqual(refused);
+    }
   });
 
   it("parses any input to a request that keeps every rule, or to an error that names a field", () => {
@@ -367,10 +348,9 @@ describe("webhook_url", () => {
   const withUrl = (webhook_url: unknown) => ({ resolution: "1k", prompt: "lake", webhook_url });
 
   it("is optional", () => {
-    expect(accepted(withUrl("https://receiver.example.com/1?a=b")).webhookUrl).toBe(
-      "https://receiver.example.com/1?a=b",
-    );
-    expect(accepted(withUrl(undefined)).webhookUrl).toBeUndefined();
+    for (const value of ["https://receiver.example.com/1?a=b", undefined]) {
+      expect(accepted(withUrl(value)).webhookUrl).toBe(value);
+    }
   });
 
   it.each<[unknown, BrokenRule]>([
@@ -378,9 +358,7 @@ describe("webhook_url", () => {
     ["http://receiver.example.com/", { name: "https_url", actual: "http://receiver.example.com/" }],
     ["https://", { name: "https_url", actual: "https://" }],
     ["https://[::1", { name: "https_url", actual: "https://[::1" }],
-    ["https://user:secret@receiver.example.com/", { name: "no_user_info" }],
     ["https://user@receiver.example.com/", { name: "no_user_info" }],
-    ["https://:secret@receiver.example.com/", { name: "no_user_info" }],
     ["https://0x7f.1/hook", { name: "public_host", actual: "127.0.0.1" }],
     ["https://localhost:8443/hook", { name: "public_host", actual: "localhost" }],
     [urlOf(2049), { name: "characters_max", max: 2048, actual: 2049 }],
