@@ -27,7 +27,9 @@ export const updateSearch = async (sql: Sql, dialect: Dialect, ids: readonly unk
     `select id, prompt, in_search from task where ${isAmong("id", dialect)} and ${IS_OUT_OF_SEARCH}`,
     [listOf(ids, dialect)],
   );
-  for (const row of rows) await (row.in_search ? remove : enter)(sql, dialect, row);
+  const left = rows.filter(({ in_search }) => in_search).map(({ id }) => id);
+  await remove(sql, dialect, left);
+  for (const row of rows) if (!row.in_search) await enter(sql, dialect, row);
 };
 
 /**
@@ -119,13 +121,14 @@ const enter = async (sql: Sql, dialect: Dialect, row: Row): Promise<void> => {
   await sql("update task set in_search = true where id = ?", [id]);
 };
 
-const remove = async (sql: Sql, dialect: Dialect, row: Row): Promise<void> => {
-  const id = text(row, "id");
+const remove = async (sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> => {
+  if (ids.length === 0) return;
+  const [these, list] = [isAmong("task_id", dialect), [listOf(ids, dialect)]];
   if (dialect === "sqlite") {
-    await sql("delete from task_words where rowid = (select number from task_search where task_id = ?)", [id]);
+    await sql(`delete from task_words where rowid in (select number from task_search where ${these})`, list);
   }
-  await sql("delete from task_search where task_id = ?", [id]);
-  await sql("update task set in_search = false where id = ?", [id]);
+  await sql(`delete from task_search where ${these}`, list);
+  await sql(`update task set in_search = false where ${isAmong("id", dialect)}`, list);
 };
 
 /**
