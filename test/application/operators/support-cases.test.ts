@@ -1,11 +1,19 @@
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, accountId, orderId } from "../../../adapters/contracts/support/builders.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { checkPasswordLink } from "../../../application/accounts/password-links.js";
+import { closeAccount } from "../../../application/operators/close-account.js";
+import { refundOrder } from "../../../application/operators/credits.js";
 import { explainTask } from "../../../application/operators/explain-task.js";
-import { hidePanorama } from "../../../application/operators/hide-panorama.js";
+import { hidePanorama, suspendAccount } from "../../../application/operators/hide-panorama.js";
+import { invite, makePasswordLink } from "../../../application/operators/invite.js";
 import { findKeyBySecret, revokeKeys } from "../../../application/operators/keys.js";
+import type { Email } from "../../../domain/accounts/account.js";
 import { apiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
+import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -68,5 +76,68 @@ describe("hidePanorama", () => {
     expect((await hidePanorama(world)(task.slug, why)).isOk()).toBe(true);
     expect((await hidePanorama(world)(task.slug, undefined)).isOk()).toBe(true);
     expect((await hidePanorama(world)(task.slug, undefined)).isErr()).toBe(true);
+  });
+});
+
+const unknown = (message: string) => err({ kind: "not_found", message });
+const NOBODY = unknown(`There is no account ${accountId(404)}.`);
+
+describe("suspendAccount", () => {
+  it("suspends an account with a reason, and resumes it without", async () => {
+    const suspension = async () => (await world.operators.account(owner))?.account.suspension;
+    expect(await suspendAccount(world)(owner, { reason: " spam ", by: "ann" })).toEqual(ok(undefined));
+    expect(await suspension()).toEqual({ at: world.clock.now(), reason: "spam" });
+    expect((await suspendAccount(world)(owner, { reason: " ", by: "ann" }))._unsafeUnwrapErr().kind).toBe(
+      "invalid_request",
+    );
+    expect(await suspendAccount(world)(accountId(404), undefined)).toEqual(NOBODY);
+    expect(await suspendAccount(world)(owner, undefined)).toEqual(ok(undefined));
+    expect(await suspension()).toBeUndefined();
+  });
+});
+
+describe("refundOrder", () => {
+  const reason = "refunded by hand" as AdjustmentReason;
+
+  it("takes back credits of a paid order, in parts and never more than it had", async () => {
+    const order = (await world.createOrder(owner, credits(10)))._unsafeUnwrap();
+    const take = refundOrder(world);
+    expect(await take(order.id, 1, reason)).toEqual(err({ kind: "not_paid" }));
+    await world.payOrder(order.id);
+    expect(await take(order.id, 11, reason)).toEqual(err({ kind: "too_many_credits", left: 10 }));
+    expect((await take(order.id, 4, reason))._unsafeUnwrap()).toMatchObject({ state: "partly_refunded", takenBack: 4 });
+    expect((await take(order.id, undefined, reason))._unsafeUnwrap()).toMatchObject({
+      state: "refunded",
+      takenBack: 10,
+    });
+    expect(await take(order.id, undefined, reason)).toEqual(err({ kind: "too_many_credits", left: 0 }));
+    expect(await world.ledger.balance(owner)).toBe(100);
+    expect(await take(orderId(404), 1, reason)).toEqual(unknown(`There is no order ${orderId(404)}.`));
+  });
+});
+
+describe("links of the operator", () => {
+  const email = "new@example.com" as Email;
+  const secondsFromNow = (seconds: number) => new Date(world.clock.now().getTime() + seconds * 1000);
+
+  it("invites an address without an account for seven days, also while others need an invitation", async () => {
+    for (const signUp of ["open", "invited"] as const) {
+      const { token, expiresAt } = (await invite(world, { signUp })(email))._unsafeUnwrap();
+      expect(expiresAt).toEqual(secondsFromNow(604_800));
+      expect(await checkPasswordLink(world)(token)).toEqual({ email, opensAccount: true });
+    }
+    expect(await invite(world, { signUp: "closed" })(email)).toEqual(err({ kind: "sign_up_refused", mode: "closed" }));
+    const taken = (await world.operators.account(owner))!.account.email;
+    expect(await invite(world)(taken)).toEqual(err({ kind: "email_taken", email: taken }));
+  });
+
+  it("sets a new password of an open account", async () => {
+    const { email, token, expiresAt } = (await makePasswordLink(world)(owner))._unsafeUnwrap();
+    expect(expiresAt).toEqual(secondsFromNow(3_600));
+    expect(await checkPasswordLink(world)(token)).toEqual({ email, opensAccount: false });
+    await closeAccount(world)(owner);
+    for (const id of [owner, accountId(404)]) {
+      expect(await makePasswordLink(world)(id)).toEqual(unknown(`There is no open account ${id}.`));
+    }
   });
 });

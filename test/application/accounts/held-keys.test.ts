@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { type HeldKeys, heldKeys } from "../../../application/accounts/held-keys.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+
+describe("heldKeys", () => {
+  const [one, other] = [apiKeyId(1), apiKeyId(2)];
+  let clock: HandClock;
+  let keys: HeldKeys;
+  beforeEach(() => {
+    clock = new HandClock();
+    keys = heldKeys({ clock });
+  });
+  const hold = (id = one, milliseconds?: number, client = new AbortController()) => {
+    const expiresAt = milliseconds === undefined ? undefined : new Date(clock.now().getTime() + milliseconds);
+    const held = keys.hold({ id, expiresAt }, client.signal);
+    return { ...held, client, state: () => [held.signal.aborted, held.isKeyUnusable()] };
+  };
+
+  it("lists a key until its last request ends, which does not make the key unusable", () => {
+    const [first, second, third] = [hold(), hold(), hold(other)];
+    expect(keys.ids()).toEqual([one, other]);
+    first.release();
+    expect(keys.ids()).toEqual([one, other]);
+    second.client.abort();
+    expect(keys.ids()).toEqual([other]);
+    expect([first, second, third].map(({ state }) => state())).toEqual([
+      [true, false],
+      [true, false],
+      [false, false],
+    ]);
+    const disconnected = new AbortController();
+    disconnected.abort();
+    expect(hold(one, undefined, disconnected).state()).toEqual([true, false]);
+    expect(keys.ids()).toEqual([other]);
+  });
+
+  it("ends the requests of keys that are not live, or whose limits refuse a read, and no others", () => {
+    const [gone, fine, unnamed, released] = [hold(), hold(other), hold(apiKeyId(3)), hold()];
+    released.release();
+    keys.endUnusable([one, other, apiKeyId(4)], new Map([[other, NO_LIMITS]]));
+    expect([gone, fine, unnamed, released].map(({ state }) => state())).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
+      [true, false],
+    ]);
+    keys.endUnusable([other], new Map([[other, { ...NO_LIMITS, scopes: ["create"] as const }]]));
+    expect(fine.state()).toEqual([true, true]);
+    expect(keys.ids()).toEqual([apiKeyId(3)]);
+  });
+
+  it("ends a request when its key expires within an hour", async () => {
+    const hour = 3_600_000;
+    const [soon, atLimit, later, ended] = [hold(one, 1_000), hold(one, hour), hold(one, hour + 1), hold(one, 1_000)];
+    ended.release();
+    expect(clock.sleeping).toBe(2);
+    await clock.advance(999);
+    expect(soon.state()).toEqual([false, false]);
+    await clock.advance(1);
+    expect([soon, ended].map(({ state }) => state())).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+    await clock.advance(hour);
+    expect([atLimit, later].map(({ state }) => state())).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+  });
+});
