@@ -4,8 +4,8 @@ import { accountId, noon, orderId } from "../../../adapters/contracts/support/bu
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
-import { buyCredits } from "../../../application/credits/orders.js";
-import { receivePaymentWebhook } from "../../../application/credits/payment-reports.js";
+import { buyCredits, cancelOrder, readOrder } from "../../../application/credits/orders.js";
+import { receivePaymentWebhook, reconcilePayments } from "../../../application/credits/payment-reports.js";
 import type { Payments } from "../../../application/ports/payments.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
@@ -178,6 +178,46 @@ describe("receivePaymentWebhook", () => {
     const message = `There is no order ${orderId(404)}.`;
     expect(await receive(webhook)).toEqual(err({ kind: "not_found", message }));
     expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: orderId(404), differences: ["order"] }]);
+  });
+});
+
+describe("an order of the account", () => {
+  it("is read and canceled only by its owner, and only before a checkout or a payment", async () => {
+    const [id, stranger] = [await open("owner@example.com"), await open("other@example.com")];
+    const notFound = (message: string) => err({ kind: "not_found", message });
+    const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
+    expect(await readOrder(world)(id, order.id)).toEqual(ok(order));
+    for (const [account, text] of [
+      [stranger, order.id],
+      [id, orderId(404)],
+      [id, "a/b"],
+    ] as const) {
+      expect(await readOrder(world)(account, text)).toEqual(notFound("There is no such order."));
+      const refused = notFound("There is no such order that can be canceled.");
+      expect(await cancelOrder(world)(account, text)).toEqual(refused);
+    }
+    expect(await cancelOrder(world)(id, order.id)).toEqual(ok(undefined));
+    expect((await cancelOrder(world)(id, order.id)).isErr()).toBe(true);
+  });
+});
+
+describe("reconcilePayments", () => {
+  it("applies the payments and refunds that are missing here, and repeats nothing", async () => {
+    const payments = new MemoryPayments();
+    const id = await open("owner@example.com");
+    const account = { id, email: "owner@example.com" as Email, createdAt: noon };
+    const { order } = (await buyCredits({ ...world, payments })(account, CREDIT_PACKS[0]))._unsafeUnwrap();
+    payments.pay(order.id);
+    payments.pay(order.id, { orderId: orderId(404) });
+    const reconcile = () => reconcilePayments({ ...world, payments })(noon);
+    const before = (await reconcile())._unsafeUnwrap();
+    expect(before.changes).toEqual([{ orderId: order.id, credits: 100 }]);
+    expect(before.reports).toBeGreaterThan(0);
+    expect((await reconcile())._unsafeUnwrap().changes).toEqual([]);
+    expect(await world.ledger.balance(id)).toBe(100);
+    const unavailable = err({ kind: "payments_unavailable", reason: "timeout" } as const);
+    const down = { since: async () => unavailable };
+    expect(await reconcilePayments({ ...world, payments: down })(noon)).toEqual(unavailable);
   });
 });
 

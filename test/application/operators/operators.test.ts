@@ -9,6 +9,7 @@ import { closeAccount } from "../../../application/operators/close-account.js";
 import { adjustCredits } from "../../../application/operators/credits.js";
 import { changeKeyLimits } from "../../../application/operators/keys.js";
 import { recordAction } from "../../../application/operators/record-action.js";
+import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -146,6 +147,24 @@ describe("exportAccount", () => {
     expect(records.at(-1)).toMatchObject({ type: "panorama", id, prompt: "my own garden", isDeleted: false });
     expect(JSON.stringify(records)).not.toContain(key.key.secretSha256);
     expect((await exportAccount(world)(NOBODY)).isErr()).toBe(true);
+  });
+
+  it("returns how each panorama ended, unused uploads and endpoints", async () => {
+    const owner = await anOwner(world, 20);
+    const { url } = (await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/"))._unsafeUnwrap();
+    const succeeded = await create(owner);
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    const finishedAt = world.clock.now();
+    world.provider.play({ submit: "refuse" });
+    await world.createPanorama(owner, aCreationRequest());
+    const records = await recordsOf(owner);
+    expect(records.filter(({ type }) => type === "panorama")).toMatchObject([
+      { state: "failed", failureReason: "provider_refused", finishedAt, imageUrl: undefined },
+      { id: succeeded.id, state: "succeeded", failureReason: undefined, finishedAt },
+    ]);
+    expect(records.find(({ id }) => id === succeeded.id)?.imageUrl).toMatch(/panoramas\/.+\.jpg$/);
+    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({ url, off: undefined });
   });
 
   it("pages through more tasks and orders than one page has", async () => {
