@@ -154,6 +154,25 @@ describe("signUp", () => {
   });
 });
 
+describe("a sign-up that is not open", () => {
+  it.each(["invited", "closed"] as const)(
+    "is refused while it is %s, but no letter for a new password is",
+    async (mode) => {
+      const settings = { signUp: mode };
+      const refused = err({ kind: "sign_up_refused", mode });
+      const request = { email: "new@example.com", remoteAddress };
+      expect(await signUp(world, settings)({ ...request, password })).toEqual(refused);
+      const send = sendPasswordLink(world, settings);
+      expect(await send({ ...request, purpose: "sign_up" })).toEqual(refused);
+      expect(await send({ email, remoteAddress, purpose: "new_password" })).toEqual(ok(undefined));
+      const set = (token: string) => setPasswordByLink(world, settings)({ token, password: "another long passphrase" });
+      expect((await set(lastToken())).isOk()).toBe(true);
+      await ask("sign_up", "new@example.com");
+      expect((await set(lastToken())).isOk()).toBe(mode === "invited");
+    },
+  );
+});
+
 describe("sendPasswordLink", () => {
   it.each([
     ["new_password", email, "new_password"],

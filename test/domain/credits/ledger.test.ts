@@ -25,7 +25,12 @@ import {
   sumOf,
 } from "../../../domain/credits/ledger.js";
 import { audit, startAudit } from "../../../domain/credits/ledger-audit.js";
-import { ledgerCursor, parseLedgerCursor } from "../../../domain/credits/ledger-page.js";
+import {
+  entryPlaceText,
+  ledgerCursor,
+  parseEntryPlace,
+  parseLedgerCursor,
+} from "../../../domain/credits/ledger-page.js";
 import { isActive, type Task } from "../../../domain/tasks/task.js";
 
 type TaskEntry = Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
@@ -123,6 +128,19 @@ describe("the place of an entry in its ledger", () => {
 
   it.each(["", "-1", "1.5", "1e3", " 1", "1 ", "x", "9".repeat(16)])("is not %j", (text) => {
     expect(parseLedgerCursor(text)).toBeUndefined();
+  });
+
+  it("is written with the balance, and read back", () => {
+    for (const place of [
+      { entry: ledgerCursor(17), balance: 0 },
+      { entry: ledgerCursor(0), balance: 420 },
+    ]) {
+      expect(entryPlaceText(place)).toBe(`${place.entry}.${place.balance}`);
+      expect(parseEntryPlace(entryPlaceText(place))).toEqual(place);
+    }
+    for (const text of ["", "17", "17.", ".5", "17.-5", "x17.5", "17.5x", "x.5", "17.x", `17.${"9".repeat(16)}`]) {
+      expect([text, parseEntryPlace(text)]).toEqual([text, undefined]);
+    }
   });
 
   it("throws for an impossible number", () => {
