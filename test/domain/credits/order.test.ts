@@ -24,6 +24,7 @@ import {
   pay,
   payWith,
   priceAtMost,
+  withReturned,
 } from "../../../domain/credits/order.js";
 
 describe("an order", () => {
@@ -81,6 +82,14 @@ describe("an order", () => {
     const refused = err({ kind: "wrong_payment", differences: ["checkout"] });
     expect(payWith(aPendingOrder(), payment, noon)).toEqual(refused);
     expect(payWith(aPaidOrder(), payment, noon)).toEqual(refused);
+  });
+
+  it("has the state, the dispute and the credits of its returned payment, if there are any", () => {
+    const returned = { state: "refunded", dispute: "won", takenBack: credits(9), reason: "by hand" } as const;
+    const { reason: returnReason, ...rest } = returned;
+    expect(withReturned(aPaidOrder(), returned)).toEqual({ ...aPaidOrder(), ...rest, returnReason });
+    const nothing = { state: "paid", dispute: "none", takenBack: credits(0), reason: undefined } as const;
+    expect(withReturned(aPaidOrder(), nothing)).toEqual(aPaidOrder());
   });
 
   it("can be for 1 to 1,000,000 credits", () => {
