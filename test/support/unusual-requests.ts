@@ -108,6 +108,11 @@ export const UNUSUAL_REQUESTS: readonly UnusualRequest[] = [
     answer: READ,
     native: { status: 400, says: "Transfer-Encoding: must be chunked, in lower case, or not sent at all." },
   },
+  {
+    what: "another Transfer-Encoding",
+    parts: [post(["transfer-encoding: gzip, chunked"], `${SIZE}\r\n${BODY}\r\n0\r\n\r\n`)],
+    answer: { status: 400, says: "Transfer-Encoding: must be chunked" },
+  },
   { what: "trailers", parts: [chunked(`${SIZE}\r\n${BODY}\r\n0\r\nx-sum: 1\r\n\r\n`)], answer: READ, native: "505" },
   {
     what: "a chunk extension",

@@ -193,7 +193,7 @@ describe("the reading routes", () => {
       ["wait=10", 10],
       ["wait=100", 30],
       ['respond-async, Wait="7"; foo', 7],
-    ])("answers %s with the unfinished task after %i seconds", async (prefer, seconds) => {
+    ])("answers %s with the unfinished task after %i seconds, as one read", async (prefer, seconds) => {
       const id = await service.created(customer);
       const answer = read(id, { prefer });
       await waiting();
@@ -203,6 +203,7 @@ describe("the reading routes", () => {
       const response = await answer;
       expect(response.headers.get("preference-applied")).toBe(`wait=${seconds}`);
       expect(await readJson(response)).toMatchObject({ status: "processing" });
+      expect((await read(id)).headers.get("ratelimit")).toMatch(/^"read";r=58;/);
     });
 
     it.each(["wait", "wait=", "wait=-1", "wait=1.5", "wait=soon, wait=5", "return=minimal", ",;=,"])(
