@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { BroadcastChannel } from "node:worker_threads";
 import { createVitest } from "vitest/node";
 
@@ -18,11 +18,11 @@ class FastRunner {
   }
 
   async init() {
-    const folder = process.env.MUTATED_FOLDER ?? "application";
-    const tests = testFiles(`test/${folder}`);
-    if (folder === "application") tests.push(resolve("test/mutation/fault-matrix.ts"));
-    this.usual = new Session(tests, "usual");
-    this.loading = new Session(tests, "loading");
+    const folder = process.env.MUTATION_TESTS ?? "application";
+    this.tests = testFiles(`test/${folder}`);
+    if (folder === "application") this.tests.push(resolve("test/mutation/fault-matrix.ts"));
+    this.usual = new Session(this.tests, "usual");
+    this.loading = new Session(this.tests, "loading");
   }
 
   async dryRun() {
@@ -34,9 +34,7 @@ class FastRunner {
   async mutantRun({ activeMutant, hitLimit, testFilter, mutantActivation }) {
     const question = { mutant: activeMutant.id, hitLimit, testIds: testFilter };
     const isStatic = mutantActivation === "static";
-    if (isStatic) await this.loading.open(activeMutant.id);
-    const answer = await (isStatic ? this.loading : this.usual).ask(question);
-    if (isStatic) await this.loading.end();
+    const answer = await (isStatic ? this.answerOfStatic(question, activeMutant.fileName) : this.usual.ask(question));
     if (typeof answer === "string") {
       const killedBy = ["load"];
       return isStatic
@@ -50,6 +48,20 @@ class FastRunner {
     const { id, isTimeout, failure } = failed;
     if (isTimeout) return { status: "timeout", reason: `waits for ever: ${id.slice(id.indexOf("#") + 1)}` };
     return { status: "killed", killedBy: [id], failureMessage: failure, nrOfTests };
+  }
+
+  /** Loads the tests of the folder of this name first: if one of them fails, the others need not be loaded. */
+  async answerOfStatic(question, fileName) {
+    const folderOf = (path) => basename(dirname(path));
+    const beside = this.tests.filter((path) => folderOf(path) === folderOf(fileName));
+    for (const tests of beside.length === 0 ? [this.tests] : [beside, this.tests]) {
+      this.loading.tests = tests;
+      await this.loading.open(question.mutant);
+      const answer = await this.loading.ask(question);
+      await this.loading.end();
+      const isFound = typeof answer === "string" || answer.runs.some(({ failure }) => failure !== undefined);
+      if (isFound || tests === this.tests) return answer;
+    }
   }
 
   async dispose() {
@@ -131,11 +143,11 @@ class Session {
   }
 }
 
-/** Short files first: most mutants fail many tests, and one is enough. */
+/** The fast tests. Short files first: most mutants fail many tests, and one is enough. */
 const testFiles = (folder) =>
   readdirSync(folder, { recursive: true })
     .map((name) => resolve(folder, name))
-    .filter((path) => path.endsWith(".test.ts"))
+    .filter((path) => /(?<!\.slow)\.test\.ts$/.test(path))
     .sort((a, b) => statSync(a).size - statSync(b).size);
 
 const testResult = ({ id, path, milliseconds, failure }) => ({
