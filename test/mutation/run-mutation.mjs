@@ -10,7 +10,7 @@ import { Stryker } from "@stryker-mutator/core";
  */
 const MINIMUM_PERCENT = { domain: 98, application: 92 };
 
-/** Descriptions and limits in the schema of an answer: the tests of the OpenAPI document and of each route read them. */
+/** The schema of an answer: the tests of the OpenAPI document and of each route read it. */
 const NOT_MUTATED = "!domain/tasks/panorama-task.ts";
 
 process.env.TZ = "Asia/Kathmandu"; // so that a local time is not taken for UTC by luck
