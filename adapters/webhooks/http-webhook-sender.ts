@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import type { EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
@@ -34,21 +33,15 @@ export class HttpWebhookSender implements WebhookSender {
   private readonly privateOrigins: ReadonlySet<string>;
   private readonly userAgent: string;
   private readonly timeoutMilliseconds: number;
-  private readonly publicOnly: LookupFunction;
   private readonly kept = new KeptConnections();
   private client: Promise<Client> | undefined;
 
-  /**
-   * `privateOrigins` are set by the operator: they may use http and a private address. Tests set `publicOnly` to use a
-   * name server of their own.
-   */
+  /** `privateOrigins` are set by the operator: they may use http and a private address. */
   constructor(
     privateOrigins: readonly string[] = [],
     userAgent = ANONYMOUS_USER_AGENT,
     timeoutMilliseconds = TIMEOUT_MILLISECONDS,
-    publicOnly: LookupFunction = lookupPublic,
   ) {
-    this.publicOnly = publicOnly;
     this.userAgent = userAgent;
     this.privateOrigins = new Set(privateOrigins);
     this.timeoutMilliseconds = timeoutMilliseconds;
@@ -62,7 +55,7 @@ export class HttpWebhookSender implements WebhookSender {
     const reset = !this.kept.keep(url.origin, Date.now());
     const timestamp = Math.floor(at.getTime() / 1000);
     try {
-      this.client ??= openClient(this.publicOnly);
+      this.client ??= openClient();
       const { request, plain, guarded } = await this.client;
       const answer = await request(url, {
         method: "POST",
@@ -150,7 +143,7 @@ class KeptConnections {
 }
 
 /** Loads the HTTP client at the first webhook: many services never send one. */
-const openClient = async (publicOnly: LookupFunction) => {
+const openClient = async () => {
   const { Agent, request } = await import("undici");
   const timeouts = {
     bodyTimeout: ANSWER_MILLISECONDS,
@@ -160,7 +153,7 @@ const openClient = async (publicOnly: LookupFunction) => {
   };
   return {
     request,
-    guarded: new Agent({ ...timeouts, connect: { lookup: publicOnly } }),
+    guarded: new Agent({ ...timeouts, connect: { lookup: lookupPublic } }),
     plain: new Agent(timeouts),
   };
 };
