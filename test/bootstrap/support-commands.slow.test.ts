@@ -89,9 +89,7 @@ describe("the commands about tasks, leaked keys, webhooks and takedown while the
     const limited = await given(`${bob.key}\n`, "key", "limits", "--credits-per-day", "9");
     expect(limited).toMatchObject({ account_id: bob.account, credits_per_day: 9, scopes: ["read", "create"] });
     const { key_id: id } = limited as { key_id: string };
-    await expect
-      .poll(() => installation.log)
-      .toContain(`"accountId":"${bob.account}","keyId":"${id}","network":"127.0.0.1"`);
+    await expect.poll(() => installation.log).toContain(`"accountId":"${bob.account}","keyId":"${id}"`);
     expect(installation.log).not.toContain(bob.key);
 
     const unknown = `sk-${"x".repeat(43)}`;

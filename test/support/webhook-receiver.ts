@@ -18,7 +18,7 @@ export class WebhookReceiver {
   /** What a webhook is refused for: a wrong signature, for example. */
   readonly errors: unknown[] = [];
   /** The status with which a webhook is answered. */
-  statusOf: (path: string) => number = () => 204;
+  statusOf: (path: string, id: string) => number = () => 204;
   readonly #secrets = new Map<string, string>();
   readonly #server: Server;
 
@@ -35,8 +35,9 @@ export class WebhookReceiver {
         const body = await text(request);
         const webhook = new Webhook(receiver.#secrets.get(path) ?? "");
         const { type, data } = webhook.verify(body, request.headers as Record<string, string>) as ReceivedWebhook;
-        const status = receiver.statusOf(path);
-        receiver.received.push({ path, id: String(request.headers["webhook-id"]), type, data, status });
+        const id = String(request.headers["webhook-id"]);
+        const status = receiver.statusOf(path, id);
+        receiver.received.push({ path, id, type, data, status });
         response.writeHead(status).end();
       } catch (error) {
         if (!request.complete) return; // the sender was killed
