@@ -34,6 +34,7 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
   "spaces around =": ['Content-Disposition: form-data; name = "files"; filename = "a.png"', PNG],
   "no quotes, not ASCII": [`Content-Disposition: form-data; name=files; filename=${utf8("фото 1.png")}`, PNG],
   "Latin-1 in the name": [`${FORM}; filename="\xe9.png"`, PNG],
+  "a broken extended name": [`${FORM}; filename*=UTF-8''%ff%zz`, PNG],
   "an empty file name": [`${FORM}; filename=""`, PNG],
   "no kind of disposition": ['Content-Disposition: name="files"; filename="a.png"', PNG],
   "upper case": ['CONTENT-DISPOSITION: FORM-DATA; NAME="files"; FILENAME="a.png"', "CONTENT-TYPE: IMAGE/PNG"],
