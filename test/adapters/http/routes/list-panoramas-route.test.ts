@@ -90,6 +90,7 @@ describe("GET /panoramas", () => {
     ["created_after=today", "created_after: must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is"],
     ["created_after=2026-01-01T13:00:00+01:00", "created_after: must be a date and time"], // + is a blank in a query
     ["created_before=9999-12-31T23:59:59-23:59", "created_before: must be a date and time"],
+    ["created_before=0000-01-01T00:00:00Z", "created_before: must be a date and time"],
     [`metadata.${"k".repeat(41)}=x`, "metadata: must have keys of 1 to 40 characters"],
     [`metadata.k=${"x".repeat(501)}`, 'metadata: must have a string of at most 500 characters for "k"'],
     ["metadata.k=%00", "metadata: must be valid Unicode text"],
