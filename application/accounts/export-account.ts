@@ -2,7 +2,9 @@ import { err, ok, type Result } from "neverthrow";
 import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
+import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
+import { isActive } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { ApiKeyStore } from "../ports/stores/account-stores.js";
@@ -88,8 +90,7 @@ const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStor
     state,
     failureReason: task.state === "failed" ? publicReason(task) : undefined,
     credits: reservation.credits,
-    ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
-    ...(task.state === "failed" && { finishedAt: task.failedAt }),
+    finishedAt: isActive(task) ? undefined : endedAtOf(task),
     hiddenReason: task.hiddenReason,
     isDeleted,
     imageUrl: image,

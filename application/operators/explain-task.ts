@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { LedgerEntry } from "../../domain/credits/ledger.js";
+import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { isActive } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
@@ -50,9 +51,7 @@ export const explainTask =
   };
 
 const stagesOf = ({ task, times, hidden, deleted }: TaskRecord): readonly Stage[] => {
-  const ended = isActive(task)
-    ? []
-    : [{ name: task.state, at: task.state === "failed" ? task.failedAt : task.succeededAt }];
+  const ended = isActive(task) ? [] : [{ name: task.state, at: endedAtOf(task) }];
   const reached: readonly { readonly name: Stage["name"]; readonly at: Date | undefined }[] = [
     { name: "created", at: task.reservedAt },
     { name: "started", at: times.startedAt },

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
 import { apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
@@ -25,6 +26,11 @@ describe("heldKeys", () => {
     expect(keys.ids()).toEqual([one, other]);
     second.client.abort();
     expect(keys.ids()).toEqual([other]);
+    expect(getEventListeners(first.client.signal, "abort")).toEqual([]);
+    const again = hold();
+    first.release();
+    expect(keys.ids()).toEqual([other, one]);
+    again.release();
     expect([first, second, third].map(({ state }) => state())).toEqual([
       [true, false],
       [true, false],
