@@ -114,7 +114,8 @@ describe("the pages", () => {
         if (headers.get("content-type") !== HTML) continue;
         expect(headers.get("cache-control")).toBe("no-store");
         expect(headers.get("x-content-type-options")).toBe("nosniff");
-        expect(headers.get("referrer-policy")).toBe("same-origin");
+        for (const name of ["referrer-policy", "cross-origin-opener-policy"])
+          expect([name, headers.get(name)]).toEqual([name, "same-origin"]);
         // The one script inside a page chooses its colours before it is shown (client/theme.ts).
         const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1];
         const digest = (of = "") => of && ` 'sha256-${createHash("sha256").update(of).digest("base64")}'`;
