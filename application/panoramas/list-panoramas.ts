@@ -76,36 +76,29 @@ type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | undefine
  * in the mode `off`. Without `before` and `after`, the first page.
  */
 export const listPublicPanoramas =
-  (
-    { tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> },
-    { gallery = "open" }: Pick<ApplicationSettings, "gallery"> = {},
-  ) =>
-  async (limit: number, { before, after, sort = "newest" }: GalleryRange = {}): Promise<GalleryPage> => {
-    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
-    const [first, beyond] = directionOf(before, after, sort);
-    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
-    return {
-      panoramas: first === sort ? items : items.toReversed(),
-      ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
-    };
-  };
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> }, settings: GallerySettings = {}) =>
+  (limit: number, range: GalleryRange = {}): Promise<GalleryPage> =>
+    readGallery(settings, limit, range, (...page) => tasks.listPublic(...page));
 
 /** `listPublicPanoramas` for the prompts with these words (domain/tasks/prompt-search.ts; at least one word). */
 export const searchPublicPanoramas =
-  (
-    { tasks }: { readonly tasks: Pick<TaskLists, "searchPublic"> },
-    { gallery = "open" }: Pick<ApplicationSettings, "gallery"> = {},
-  ) =>
-  async (
-    words: readonly string[],
-    limit: number,
-    { before, after, sort = "newest" }: GalleryRange = {},
-  ): Promise<GalleryPage> => {
-    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
-    const [first, beyond] = directionOf(before, after, sort);
-    const { items, last } = pageOf(await tasks.searchPublic(words, limit + 1, beyond, first), limit);
-    return {
-      panoramas: first === sort ? items : items.toReversed(),
-      ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
-    };
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "searchPublic"> }, settings: GallerySettings = {}) =>
+  (words: readonly string[], limit: number, range: GalleryRange = {}): Promise<GalleryPage> =>
+    readGallery(settings, limit, range, (...page) => tasks.searchPublic(words, ...page));
+
+type GallerySettings = Pick<ApplicationSettings, "gallery">;
+
+const readGallery = async (
+  { gallery }: GallerySettings,
+  limit: number,
+  { before, after, sort = "newest" }: GalleryRange,
+  read: TaskLists["listPublic"],
+): Promise<GalleryPage> => {
+  if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
+  const [first, beyond] = directionOf(before, after, sort);
+  const { items, last } = pageOf(await read(limit + 1, beyond, first), limit);
+  return {
+    panoramas: first === sort ? items : items.toReversed(),
+    ...neighbourCursors(first, beyond, items[0]?.id, last?.id),
   };
+};

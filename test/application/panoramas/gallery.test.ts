@@ -89,6 +89,20 @@ describe("listPublicPanoramas", () => {
     expect([whole.next, whole.newer]).toEqual([undefined, undefined]);
   });
 
+  it("is empty in the mode off, and so is its search", async () => {
+    const { id } = await create("public");
+    await finish();
+    const ids = async (gallery: "off" | "open") => {
+      const pages = [
+        await listPublicPanoramas(world, { gallery })(9),
+        await searchPublicPanoramas(world, { gallery })(searchWords("a"), 9),
+      ];
+      return pages.map(({ panoramas }) => panoramas.map((panorama) => panorama.id));
+    };
+    expect(await ids("open")).toEqual([[id], [id]]);
+    expect(await ids("off")).toEqual([[], []]);
+  });
+
   it("leads back page by page to the newest", async () => {
     const made: Task[] = [];
     for (let n = 0; n < 5; n += 1) made.push(await create("public"));
