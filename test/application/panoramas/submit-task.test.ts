@@ -1,4 +1,4 @@
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
@@ -111,6 +111,58 @@ describe("submitTask when the provider answers after the submission deadline", (
     const { world, created } = await late({ submit: "refuse" });
     expect(created._unsafeUnwrap().task.state).toBe("queued");
     expect(world.reporter.of("possible_orphan")).toEqual([]);
+  });
+});
+
+describe("submitTask when the provider is busy", () => {
+  it.each([
+    [undefined, 0],
+    [30_000, 30_000],
+    [90_000, 60_000],
+  ])("starts nothing during the pause that it demands, at most a minute: %s -> %i ms", async (asked, pause) => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.submit = async () => err({ kind: "busy", reason: "no room", retryAfterMilliseconds: asked });
+    expect((await world.createPanorama(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
+    Reflect.deleteProperty(world.provider, "submit");
+    let paused = 0;
+    for (; paused < 90_000 && (await world.start()) === 0; paused += 1_000) await world.clock.advance(1_000);
+    expect(paused).toBe(pause);
+  });
+
+  it.each([
+    ["queues it again just before", QUEUE_DEADLINE_MILLISECONDS - 1, undefined],
+    ["fails it as never_started at", QUEUE_DEADLINE_MILLISECONDS, "never_started"],
+  ] as const)("%s the queue deadline of a queued task", async (_, milliseconds, reason) => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.ready = "busy";
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    world.provider.ready = "ready";
+    world.provider.play({ submit: "busy" });
+    const answer = world.provider.hold("submit");
+    const starting = world.start();
+    await world.clock.advance(milliseconds);
+    answer();
+    expect(await starting).toBe(1);
+    const state = reason === undefined ? "queued" : "failed";
+    expect(await world.tasks.find(task.id, owner)).toMatchObject({ state, ...(reason && { reason }) });
+    expect(await world.ledger.balance(owner)).toBe(reason === undefined ? 96 : 100);
+  });
+
+  it("refuses a creation that it has not accepted by the queue deadline", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.play({ submit: "busy" });
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
+    answer();
+    const failed = { state: "failed", reason: "refused" };
+    expect((await creation)._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error", failed });
+    expect(await world.ledger.balance(owner)).toBe(100);
+    const detail = "the provider was busy for too long: the script is busy";
+    expect(world.reporter.of("task_failed")).toMatchObject([{ detail }]);
   });
 });
 
