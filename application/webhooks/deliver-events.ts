@@ -61,7 +61,7 @@ export const deliverEvents = (ports: Ports, settings: Settings) => {
         .finally(() => {
           running.delete(end);
           ended += 1;
-          if (ended >= claimAt || running.size === 0) claimNow();
+          if (ended >= claimAt) claimNow();
         });
       running.set(end, dueOf(lease));
     };
@@ -161,7 +161,7 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
     state: next.state,
     attempt: next.attempts,
     detail: result.detail,
-    ...(result.kind === "failed" && result.cause !== undefined && { cause: result.cause }),
+    cause: result.kind === "failed" ? result.cause : undefined,
   });
   const reason = offReasonAfter(endpoint, result, now);
   if (reason === undefined) return;

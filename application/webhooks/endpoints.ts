@@ -139,7 +139,6 @@ export const testEndpoint =
       at,
     });
     const { kind: state, detail } = result;
-    const cause = result.kind === "failed" ? result.cause : undefined;
     reporter.report({
       kind: "webhook_attempt",
       endpointId: endpoint.id,
@@ -147,7 +146,7 @@ export const testEndpoint =
       state,
       attempt: 1,
       detail,
-      ...(cause !== undefined && { cause }),
+      cause: result.kind === "failed" ? result.cause : undefined,
     });
     const milliseconds = clock.now().getTime() - at.getTime();
     return ok({ isDelivered: result.kind === "delivered", detail, milliseconds });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
@@ -10,6 +10,7 @@ import {
 } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
+import type { Task } from "../../../domain/tasks/task.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -22,20 +23,27 @@ describe("deliverEvents", () => {
   let world: World;
   let owner: AccountId;
   let sender: RecordingWebhookSender;
+  let wake: () => void;
   let deliver: (stopping?: AbortSignal) => Promise<number>;
+
+  const deliverWith = (concurrency: number) =>
+    deliverEvents(
+      { ...world, sender },
+      {
+        leaseMilliseconds: 20_000,
+        concurrency,
+        bodyOf: ({ type }, task) => JSON.stringify({ type, task: task?.id }),
+        onWake: (claimNow) => {
+          wake = claimNow;
+        },
+      },
+    );
 
   beforeEach(async () => {
     world = aWorld();
     owner = await anOwner(world, 10_000);
     sender = new RecordingWebhookSender();
-    deliver = deliverEvents(
-      { ...world, sender },
-      {
-        leaseMilliseconds: 20_000,
-        concurrency: 32,
-        bodyOf: ({ type }, task) => JSON.stringify({ type, task: task?.id }),
-      },
-    );
+    deliver = deliverWith(32);
   });
 
   const endpointAt = async (url: string, account = owner): Promise<Endpoint> =>
@@ -131,18 +139,21 @@ describe("deliverEvents", () => {
 
   it("tries a failed delivery again with the same id, and reports each attempt", async () => {
     await endpointAt("https://a.example/hook");
-    await failedTasks(1);
-    sender.answer = () => FAILURE;
+    const [id] = await failedTasks(1);
+    sender.answer = () => ({ ...FAILURE, cause: "ECONNREFUSED" });
+    const trace = vi.fn((_work: string, _task: Task | undefined, run: () => Promise<unknown>) => run());
+    Object.assign(world.reporter, { trace });
     await deliver();
+    expect(trace.mock.calls.map(([work, task]) => [work, task?.id])).toEqual([["deliver", id]]);
     await world.clock.advance(4_999);
     expect(await deliver()).toBe(0);
     await world.clock.advance(1);
     sender.answer = () => SUCCESS;
     expect(await deliver()).toBe(1);
     expect(new Set(sender.sent.map(({ id }) => id)).size).toBe(1);
-    expect(world.reporter.of("webhook_attempt").map(({ state, attempt }) => [state, attempt])).toEqual([
-      ["pending", 1],
-      ["delivered", 2],
+    expect(world.reporter.of("webhook_attempt")).toMatchObject([
+      { state: "pending", attempt: 1, cause: "ECONNREFUSED" },
+      { state: "delivered", attempt: 2, cause: undefined },
     ]);
     expect(await states()).toEqual(["delivered"]);
   });
@@ -180,6 +191,62 @@ describe("deliverEvents", () => {
     }
     await run;
     expect(sender.sent.filter(({ url }) => url === slow.url)).toHaveLength(40);
+  });
+
+  /** The receivers answer when the test calls the functions of the returned list. */
+  const answersOnCall = () => {
+    const ends: (() => void)[] = [];
+    sender.answer = () => new Promise((resolve) => ends.push(() => resolve(SUCCESS)));
+    return ends;
+  };
+
+  it("claims again when half of the last claim has ended", async () => {
+    await endpointAt("https://a.example/hook");
+    await confirmedOnce();
+    await failedTasks(20);
+    const ends = answersOnCall();
+    const run = deliver();
+    const sent: number[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      await world.clock.settled();
+      sent.push(sender.sent.length);
+      ends[n]?.();
+    }
+    // The second claim leaves 12 running, and the next ones none until at most 6 are.
+    expect(sent).toEqual([8, 8, 8, 8, 16, 16, 16, 16, 16, 16, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20]);
+    expect(await run).toBe(20);
+    expect(world.clock.sleeping).toBe(0);
+  });
+
+  it("sends a new event beside a slow one at once when it is woken, otherwise within a second", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(1);
+    const ends = answersOnCall();
+    const run = deliver();
+    for (const [n, claim] of [async () => wake(), () => world.clock.advance(1_000)].entries()) {
+      const other = await anOwner(world, 10_000);
+      await endpointAt(`https://${n}.example/hook`, other);
+      await failedTasks(1, other);
+      await world.clock.settled();
+      expect(sender.sent).toHaveLength(n + 1);
+      await claim();
+      await world.clock.settled();
+      expect(sender.sent).toHaveLength(n + 2);
+    }
+    for (const end of ends) end();
+    expect(await run).toBe(3);
+  });
+
+  it("claims nothing while all slots are used", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(1);
+    const claim = vi.spyOn(world.deliveries, "claim");
+    const ends = answersOnCall();
+    const run = deliverWith(1)();
+    await world.clock.advance(5_000);
+    expect(claim).toHaveBeenCalledTimes(1);
+    ends[0]?.();
+    expect(await run).toBe(1);
   });
 
   it("sends everything in one call to an endpoint that answers faster than the store claims", async () => {
@@ -264,7 +331,9 @@ describe("deliverEvents", () => {
       if (url === "https://a.example/hook") throw new Error("a bug");
       return SUCCESS;
     };
+    const claim = vi.spyOn(world.deliveries, "claim");
     await expect(deliver()).rejects.toThrow("a bug");
+    expect(claim).toHaveBeenCalledTimes(1); // and starts no others
     expect((await states()).sort()).toEqual(["delivered", "pending"]);
     sender.answer = () => SUCCESS;
     expect(await deliver()).toBe(0);

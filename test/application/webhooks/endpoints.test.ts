@@ -122,6 +122,7 @@ describe("deliveries of an account", () => {
     expect(second.deliveries.map(({ event }) => event.number)).toEqual([1]);
     expect(second.next).toBeUndefined();
     expect((await listDeliveries(world)(owner, 3))._unsafeUnwrap().next).toBeUndefined();
+    expect(await listDeliveries(world)(accountId(404), 3)).toEqual(noAccount);
   });
 
   it("resendDelivery makes one pending again, and is refused while the endpoint is off", async () => {
@@ -150,7 +151,7 @@ describe("testEndpoint", () => {
     const at = world.clock.now();
     world.webhookSender.answer = async () => {
       await world.clock.advance(120);
-      return { kind: "failed", detail: "status 500", isGone: false };
+      return { kind: "failed", detail: "status 500", isGone: false, cause: "ECONNRESET" };
     };
     expect(await testEndpoint(world)(endpoint.id, owner)).toEqual(
       ok({ isDelivered: false, detail: "status 500", milliseconds: 120 }),
@@ -170,7 +171,10 @@ describe("testEndpoint", () => {
     expect(second?.id).not.toBe(first?.id);
     expect(EVENT_TYPES).not.toContain(JSON.parse(first?.body ?? "").type);
     expect((await listDeliveries(world)(owner, 9, undefined))._unsafeUnwrap().deliveries).toEqual([]);
-    expect(world.reporter.of("webhook_attempt")).toMatchObject([{ state: "failed" }, { state: "delivered" }]);
+    expect(world.reporter.of("webhook_attempt")).toMatchObject([
+      { state: "failed", cause: "ECONNRESET" },
+      { state: "delivered", cause: undefined },
+    ]);
   });
 
   it("refuses the endpoint of another account, a deleted one, and the one without a URL", async () => {
