@@ -71,7 +71,7 @@ type PasswordLinkUse = { readonly email: Email; readonly opensAccount: boolean }
 
 /** The effect of the link with this token; `undefined` if it is invalid, used or expired. */
 export const checkPasswordLink =
-  (ports: CheckPasswordLinkPorts, { signUp: mode = "open" }: Pick<ApplicationSettings, "signUp"> = {}) =>
+  (ports: CheckPasswordLinkPorts, { signUp: mode }: Pick<ApplicationSettings, "signUp"> = {}) =>
   async (text: string): Promise<PasswordLinkUse | undefined> => {
     const email = await emailOfLink(ports, text);
     if (email === undefined) return undefined;
@@ -100,7 +100,7 @@ type SetPasswordByLinkPorts = NewSessionPorts & {
 export const setPasswordByLink =
   (
     ports: SetPasswordByLinkPorts,
-    { signUp: mode = "open", welcomeCredits }: Pick<ApplicationSettings, "signUp" | "welcomeCredits"> = {},
+    { signUp: mode, welcomeCredits }: Pick<ApplicationSettings, "signUp" | "welcomeCredits"> = {},
   ) =>
   async (
     link: { readonly token: string; readonly password: string },

@@ -31,10 +31,7 @@ export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt
  * sign-up is closed.
  */
 export const invite =
-  (
-    { accounts, links, clock, ids, secrets }: InvitePorts,
-    { signUp: mode = "open" }: Pick<ApplicationSettings, "signUp"> = {},
-  ) =>
+  ({ accounts, links, clock, ids, secrets }: InvitePorts, { signUp: mode }: Pick<ApplicationSettings, "signUp"> = {}) =>
   async (email: Email): Promise<Result<Invitation, EmailTaken | SignUpRefused>> => {
     if (mode === "closed") return err({ kind: "sign_up_refused", mode });
     if ((await accounts.findByEmail(email)) !== undefined) return err({ kind: "email_taken", email });

@@ -2,7 +2,13 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { admitApiRequest, countRequest } from "../../../application/accounts/admit-api-request.js";
-import { createApiKey, listApiKeys, revokeAnyApiKey, revokeApiKey } from "../../../application/accounts/api-keys.js";
+import {
+  createApiKey,
+  listApiKeys,
+  readKeySpending,
+  revokeAnyApiKey,
+  revokeApiKey,
+} from "../../../application/accounts/api-keys.js";
 import { hasAccounts, openAccount } from "../../../application/accounts/open-account.js";
 import { readAccount } from "../../../application/accounts/read-account.js";
 import type { AccountStore } from "../../../application/ports/stores/account-stores.js";
@@ -207,6 +213,23 @@ describe("listApiKeys", () => {
   it("returns not_found for an unknown account", async () => {
     const message = `There is no account ${accountId(404)}.`;
     expect((await listApiKeys(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
+  });
+});
+
+describe("readKeySpending", () => {
+  it("returns what each key has spent in the month, revoked ones included, largest first", async () => {
+    const id = (await open({ credits: credits(100) })).account.id;
+    const spent = [];
+    for (const panoramas of [1, 2]) {
+      const { key } = (await createApiKey(world)(id, "k"))._unsafeUnwrap();
+      const apiKey = { id: key.id, budgets: undefined };
+      for (let n = 0; n < panoramas; n += 1) await world.createPanorama(id, aCreationRequest(), undefined, { apiKey });
+      await revokeAnyApiKey(world)(key.id);
+      spent.push({ apiKeyId: key.id, credits: 4 * panoramas });
+    }
+    const [one, two] = spent;
+    expect(await readKeySpending(world)(id, world.clock.now())).toEqual([two, one]);
+    expect(await readKeySpending(world)(id, new Date("2026-02-01T00:00:00.000Z"))).toEqual([]);
   });
 });
 

@@ -4,9 +4,10 @@ import { aCreationRequest } from "../../../adapters/contracts/support/builders.j
 import { changePassword, deleteAccount } from "../../../application/accounts/account-settings.js";
 import { checkEmailLink, confirmEmail, sendEmailLink } from "../../../application/accounts/email-address.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
-import { checkPasswordLink } from "../../../application/accounts/password-links.js";
+import { checkPasswordLink, sendPasswordLink } from "../../../application/accounts/password-links.js";
 import { findSession, logIn } from "../../../application/accounts/sessions.js";
 import { eraseClosedAccounts } from "../../../application/background/erase.js";
+import { notFound } from "../../../application/errors.js";
 import { closeAccount } from "../../../application/operators/close-account.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
@@ -77,6 +78,11 @@ describe("changePassword", () => {
     expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
   });
 
+  it("opens no session if the password is changed again meanwhile", async () => {
+    const sessions = { insert: async () => false, deleteExpired: async () => {} };
+    expect(await changePassword({ ...world, sessions })(ann, { ...own, newPassword: NEXT })).toEqual(WRONG);
+  });
+
   it("counts as login attempts, and reports refusals", async () => {
     const { limit } = PANORAMA_POLICY.rates.login;
     for (let n = 0; n < limit; n += 1) {
@@ -126,6 +132,21 @@ describe("the change of an e-mail address", () => {
     expect([to("free@example.com"), to(ben.email)]).toEqual([PASSWORD_LINKS_MAX, PASSWORD_LINKS_MAX]);
   });
 
+  it("counts as a letter of its network, of which there are ten a minute", async () => {
+    const send = sendPasswordLink(world);
+    for (let n = 0; n < 10; n += 1) await send({ email: `new-${n}@example.com`, remoteAddress, purpose: "sign_up" });
+    expect((await ask(ann, "new@example.com"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
+    expect(letters()).toHaveLength(10);
+    expect(await ask(ann, "new@example.com", { remoteAddress: "192.0.2.2" })).toEqual(ok(undefined));
+  });
+
+  it("looks up no text that cannot be a token", async () => {
+    const find = () => Promise.reject(new Error("it was looked up"));
+    const links = { find, confirmEmail: find };
+    expect(await checkEmailLink({ ...world, links })(ann.id, "no token")).toBeUndefined();
+    expect(await confirmEmail({ ...world, links })(ann.id, "no token")).toEqual(EXPIRED);
+  });
+
   it("needs a link of this account; another account's link changes nothing", async () => {
     await ask(ben, "bens-mailbox@example.com");
     expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(EXPIRED);
@@ -167,6 +188,8 @@ describe("deleteAccount", () => {
     (await world.createPanorama(ann.id, aCreationRequest()))._unsafeUnwrap();
     expect(await remove(ann)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
+    const closeAccount = async () => err(notFound("gone"));
+    await expect(deleteAccount({ ...world, closeAccount })(ann, own)).rejects.toThrow("gone");
   });
 
   it("completes an interrupted deletion in the background, independently per account", async () => {

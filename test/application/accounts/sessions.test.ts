@@ -7,6 +7,7 @@ import {
   setPasswordByLink,
 } from "../../../application/accounts/password-links.js";
 import { findSession, logIn, logOut } from "../../../application/accounts/sessions.js";
+import type { LoginFailure } from "../../../application/ports/reporter.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import {
@@ -15,6 +16,7 @@ import {
   type PasswordLinkToken,
 } from "../../../domain/accounts/password.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
+import { credits } from "../../../domain/credits/credits.js";
 import { plainSecrets } from "../../support/fast-secrets.js";
 import { aWorld } from "../../support/world.js";
 
@@ -43,6 +45,13 @@ const changeMeanwhile = async (): Promise<void> => {
   const { passwordHash = "" } = (await world.accounts.findByEmail(email as Email)) ?? {};
   expect(await world.accounts.replacePassword(account.id, passwordHash, "hash of changed meanwhile")).toBe(true);
 };
+const failures = () => world.reporter.of("login_failed");
+const failure = (reason: LoginFailure, account?: Account) => ({
+  kind: "login_failed",
+  reason,
+  network: remoteAddress,
+  accountId: account?.id,
+});
 /** The token of the last letter. */
 const lastToken = () => world.mail.letters.at(-1)!.token!;
 const redeem = (token: string, text = "another long passphrase") => setPasswordByLink(world)({ token, password: text });
@@ -54,11 +63,17 @@ describe("logIn", () => {
   });
 
   it("gives the same error for a wrong password, an unknown address, no address, and an account without password", async () => {
-    await openAccount(world)({ email: "keys-only@example.com" as Email });
+    const opened = await openAccount(world)({ email: "keys-only@example.com" as Email });
     expect(await login({ password: "wrong" })).toEqual(wrong);
     expect(await login({ email: "nobody@example.com" })).toEqual(wrong);
     expect(await login({ email: "no address" })).toEqual(wrong);
     expect(await login({ email: "keys-only@example.com" })).toEqual(wrong);
+    expect(failures()).toEqual([
+      failure("wrong_password", account),
+      failure("unknown_address"),
+      failure("unknown_address"),
+      failure("no_password", opened._unsafeUnwrap().account),
+    ]);
   });
 
   it("takes as long for an unknown address: it compares a hash, too", async () => {
@@ -77,6 +92,7 @@ describe("logIn", () => {
     const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
     const long = "x".repeat(PASSWORD_CHARACTERS_MAX + 1);
     expect(await attempt({ email, password: long, remoteAddress })).toEqual(wrong);
+    expect(failures()).toEqual([failure("wrong_password")]);
   });
 
   it("returns hashing_busy and passes the abort signal", async () => {
@@ -85,11 +101,13 @@ describe("logIn", () => {
       given === signal ? err(busy) : ok(true);
     const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
     expect(await attempt({ email, password, remoteAddress }, signal)).toEqual(err(busy));
+    expect(failures()).toEqual([failure("hashing_busy")]);
   });
 
   it("refuses the eleventh attempt within a minute, also with the right password", async () => {
     for (let n = 0; n < 10; n += 1) await login({ password: "wrong" });
     expect((await login())._unsafeUnwrapErr()).toEqual({ kind: "rate_limited", limit: 10, retryAfterSeconds: 60 });
+    expect(failures().at(-1)).toEqual(failure("rate_limited"));
     await world.clock.advance(60_000);
     expect((await login()).isOk()).toBe(true);
   });
@@ -101,6 +119,7 @@ describe("logIn", () => {
     };
     const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
     expect(await attempt({ email, password, remoteAddress })).toEqual(wrong);
+    expect(failures()).toEqual([failure("wrong_password", account)]);
   });
 });
 
@@ -129,10 +148,17 @@ describe("signUp", () => {
   const join = (differences: object = {}, secrets: Secrets = plainSecrets) =>
     signUp({ ...world, secrets })({ email: "new@example.com", password, remoteAddress, ...differences });
 
-  it("opens an account with which its owner can log in", async () => {
+  it("opens an account with which its owner can log in, with the welcome credits", async () => {
     expect(await join()).toEqual(ok(undefined));
     const token = (await login({ email: "new@example.com" }))._unsafeUnwrap();
     expect((await visitor(token))?.email).toBe("new@example.com");
+    const other = "other@example.com" as Email;
+    const welcome = signUp(world, { welcomeCredits: credits(7) });
+    expect(await welcome({ email: other, password, remoteAddress })).toEqual(ok(undefined));
+    const balances = [email, "new@example.com", other].map(async (address) =>
+      world.ledger.balance((await world.accounts.findByEmail(address as Email))!.account.id),
+    );
+    expect(await Promise.all(balances)).toEqual([0, 0, 7]);
   });
 
   it("hides that an address is taken, and changes nothing", async () => {
@@ -228,10 +254,16 @@ describe("setPasswordByLink", () => {
     expect(await redeem(lastToken())).toEqual(err({ kind: "link_expired" }));
   });
 
-  it("opens the account of an address that has none", async () => {
+  it.each([
+    [undefined, []],
+    [credits(7), [7]],
+  ])("opens the account of an address that has none, with the welcome credits %j", async (welcomeCredits, entries) => {
     await ask("sign_up", "new@example.com");
-    const token = (await redeem(lastToken()))._unsafeUnwrap();
-    expect(await visitor(token)).toMatchObject({ email: "new@example.com", createdAt: world.clock.now() });
+    const link = { token: lastToken(), password };
+    const token = (await setPasswordByLink(world, { welcomeCredits })(link))._unsafeUnwrap();
+    const opened = await visitor(token);
+    expect(opened).toMatchObject({ email: "new@example.com", createdAt: world.clock.now() });
+    expect((await world.ledger.entries(opened!.id)).map((entry) => entry.credits)).toEqual(entries);
   });
 
   it("refuses unknown and expired links before it hashes", async () => {
