@@ -71,8 +71,8 @@ export type ApplicationPorts = StorePorts & {
   readonly schedule?: MakeSchedule | undefined;
 };
 
-type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<CompleteSettings, "policy">;
+type StoreSettings = Pick<ApplicationSettings, "signUp" | "gallery" | "welcomeCredits"> &
+  Pick<CompleteSettings, "policy" | "webhookPrivateOrigins">;
 
 /**
  * Use cases that need only the stores: operator commands need no provider, storage, mail or payments.
@@ -122,7 +122,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     retryFailedImages: retryFailedImages(ports),
   },
   webhooks: {
-    createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins ?? [] }),
+    createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins }),
     listEndpoints: listEndpoints(ports),
     deleteEndpoint: deleteEndpoint(ports),
     rotateEndpointSecret: rotateEndpointSecret(ports),

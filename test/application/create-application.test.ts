@@ -1,10 +1,10 @@
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../adapters/persistence/memory-stores.js";
-import type { ApplicationSettings } from "../../application/application-settings.js";
+import { type ApplicationSettings, completeSettings } from "../../application/application-settings.js";
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/clock.js";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
@@ -12,7 +12,7 @@ import { parseAdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
 import { CREDIT_PACKS } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Task } from "../../domain/tasks/task.js";
 
 const EMAIL = parseEmail("customer@example.com")._unsafeUnwrap();
@@ -102,9 +102,12 @@ describe("createApplication", () => {
   });
 
   it("uses the settings that are given", async () => {
-    made({ generationDeadlineMilliseconds: 30_000 });
+    const webhookPrivateOrigins = ["http://10.0.0.1"];
+    made({ generationDeadlineMilliseconds: 30_000, webhookPrivateOrigins });
     await app.start();
     const { id } = await opened();
+    expect(app.webhookPrivateOrigins).toEqual(webhookPrivateOrigins);
+    expect((await app.webhooks.createEndpoint(id, "http://10.0.0.1/hook")).isOk()).toBe(true);
     ports.provider.play({ poll: "running" });
     const task = await created(id);
     await ports.clock.advance(40_000);
@@ -234,6 +237,38 @@ describe("createApplication", () => {
     await app.stop();
     const [listed] = (await app.accounts.listApiKeys(account.id))._unsafeUnwrap();
     expect(listed?.key.lastUsedAt).toEqual(ports.clock.now());
+    const error = new Error("the store is unreachable");
+    ports.keys.recordUses = () => Promise.reject(error);
+    app.accounts.noteKeyUse(key.id);
+    await app.stop();
+    expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "uses", error }]);
+  });
+
+  it("lets users delete their accounts", async () => {
+    const attempt = { email: EMAIL, password: "correct horse battery", remoteAddress: "192.0.2.1" };
+    const { account } = (await app.accounts.open(attempt))._unsafeUnwrap();
+    expect(await app.accounts.delete(account, attempt)).toEqual(ok(undefined));
+    expect(await app.accounts.logIn(attempt)).toEqual(err({ kind: "wrong_login" }));
+  });
+
+  it("has the defaults of the service", () => {
+    expect(completeSettings({})).toEqual({
+      policy: PANORAMA_POLICY,
+      signUp: "open",
+      gallery: "open",
+      welcomeCredits: 0,
+      submissionDeadlineMilliseconds: 35_000,
+      generationDeadlineMilliseconds: 600_000,
+      queueDeadlineMilliseconds: 600_000,
+      queueMax: 10_000,
+      leaseMilliseconds: 60_000,
+      pollMillisecondsMax: 60_000,
+      resultBounds: {},
+      referenceRetentionHours: 24,
+      webhookPrivateOrigins: [],
+      processes: "several",
+      viewerUrl: undefined,
+    });
   });
 
   it("lets the operator correct and close an account, and its owner export it", async () => {
