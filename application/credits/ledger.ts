@@ -18,7 +18,6 @@ export const verifyLedger =
   async (checked: (accounts: number) => void = () => {}): Promise<LedgerReport> => {
     const findings: string[] = [];
     const audits = new Map<AccountId, LedgerAudit>();
-    const damaged = new Set<AccountId>();
     let accounts = 0;
     const find = (accountId: AccountId, finding: string) => findings.push(`account ${accountId}: ${finding}`);
     const visit = (part: LedgerPart): void => {
@@ -38,12 +37,11 @@ export const verifyLedger =
           audit?.addOrders(part.orders);
           break;
         case "unreadable":
-          damaged.add(accountId);
+          audits.delete(accountId); // its sums need this row
           find(accountId, part.detail);
           break;
         case "end":
-          // The sums need the unreadable rows.
-          if (!damaged.has(accountId)) for (const finding of audit?.finish() ?? []) find(accountId, finding);
+          for (const finding of audit?.finish() ?? []) find(accountId, finding);
           audits.delete(accountId);
           accounts += 1;
           checked(accounts);

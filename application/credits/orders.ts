@@ -116,7 +116,7 @@ export const cancelOrder =
   ({ orders }: { readonly orders: Pick<OrderStore, "cancel"> }) =>
   async (owner: AccountId, text: string): Promise<Result<void, NotFound>> => {
     const id = parseOrderId(text);
-    return id !== undefined && (await orders.cancel(id, owner))
+    return id && (await orders.cancel(id, owner))
       ? ok(undefined)
       : err(notFound("There is no such order that can be canceled."));
   };

@@ -85,15 +85,14 @@ const applyPaymentReport =
       reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: ["order"] });
       return err(notFound(`There is no order ${orderId}.`));
     }
-    const paid = payWith(order, report, now);
-    const known = paid.orElse((refusal) => (refusal.kind === "already_paid" ? ok(refusal.order) : err(refusal)));
+    const known = payWith(order, report, now).orElse((refusal) =>
+      refusal.kind === "already_paid" ? ok(refusal.order) : err(refusal),
+    );
     if (known.isErr()) {
       reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: known.error.differences });
       return ok(undefined);
     }
-    // An order paid by hand has no payment id: link it, so that refunds find the order.
-    const isNamed = order.paymentId === undefined && report.paymentId !== undefined;
-    if (paid.isErr() && !isNamed) return ok({ order, change: 0 });
+    // Also if it is paid: an order paid by hand has no payment id, and gets it now, so that refunds find the order.
     await orders.pay(known.value);
     // Includes refunds that arrived before the payment.
     const stored = (await orders.find(orderId)) ?? known.value;

@@ -27,10 +27,10 @@ export const hold = async <Price extends string, RateKind extends string>(
     const admitted = rate === undefined ? undefined : admitRequest(record.log, rate, now.getTime());
     if (admitted?.isErr()) return { answer: err(admitted.error) };
     const log = admitted?.isOk() ? admitted.value.log : undefined;
-    if (key !== undefined && known?.idempotent !== undefined && isRemembered(known, policy, now)) {
-      const isSame = known.idempotent.request === request;
-      if (isSame) return { log, answer: ok(toTaskHold(account, known, true)) };
-      return { log, answer: err({ kind: "key_reused", key, hours: policy.idempotencyHours }) };
+    if (known?.idempotent !== undefined && isRemembered(known, policy, now)) {
+      const { key: used, request: first } = known.idempotent;
+      if (first === request) return { log, answer: ok(toTaskHold(account, known, true)) };
+      return { log, answer: err({ kind: "key_reused", key: used, hours: policy.idempotencyHours }) };
     }
     const reserved = reserve(standingOf(account.id, expiry), { taskId, cost }, policy.activeMax);
     if (reserved.isErr()) return { log, answer: err(reserved.error) };

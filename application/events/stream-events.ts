@@ -29,7 +29,7 @@ export const streamEvents =
     signal: AbortSignal,
   ): Promise<AsyncGenerator<StoredEvent, void>> => {
     const { events } = ports;
-    const fromFirst = after === 0 || (after === undefined && task !== undefined);
+    const fromFirst = after === undefined && task !== undefined;
     const latest = fromFirst ? 0 : ((await events.latest([account])).get(account) ?? 0);
     const start = after === undefined || after <= latest ? (after ?? latest) : 0;
     return eventsAfter(ports, { account, task, start }, signal);

@@ -1,12 +1,13 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
 import { buyCredits, cancelOrder, readOrder } from "../../../application/credits/orders.js";
 import { receivePaymentWebhook, reconcilePayments } from "../../../application/credits/payment-reports.js";
 import type { Payments } from "../../../application/ports/payments.js";
+import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import {
@@ -79,6 +80,12 @@ describe("buyCredits", () => {
     expect(await world.orders.find(order.id)).toEqual(order);
     expect(checkoutUrl).toBe(`https://pay.example/${order.id}/${pack.priceCents}/owner@example.com`);
     expect(await world.ledger.balance(account.id)).toBe(0);
+  });
+
+  it("places an order without a checkout if the operator collects payments otherwise", async () => {
+    const { order, checkoutUrl } = (await buy({ checkout: async () => ok(undefined) }))._unsafeUnwrap();
+    expect([checkoutUrl, order.checkout]).toEqual([undefined, undefined]);
+    expect(await world.orders.list(account.id, 9, undefined)).toEqual([order]);
   });
 
   it("withdraws the order if the payment service is unavailable: nobody could pay it", async () => {
@@ -202,19 +209,45 @@ describe("an order of the account", () => {
 });
 
 describe("reconcilePayments", () => {
-  it("applies the payments and refunds that are missing here, and repeats nothing", async () => {
-    const payments = new MemoryPayments();
-    const id = await open("owner@example.com");
+  let payments: MemoryPayments;
+  let bought: OrderId;
+  let id: AccountId;
+  beforeEach(async () => {
+    payments = new MemoryPayments();
+    id = await open("owner@example.com");
     const account = { id, email: "owner@example.com" as Email, createdAt: noon };
-    const { order } = (await buyCredits({ ...world, payments })(account, CREDIT_PACKS[0]))._unsafeUnwrap();
-    payments.pay(order.id);
-    payments.pay(order.id, { orderId: orderId(404) });
-    const reconcile = () => reconcilePayments({ ...world, payments })(noon);
-    const before = (await reconcile())._unsafeUnwrap();
-    expect(before.changes).toEqual([{ orderId: order.id, credits: 100 }]);
-    expect(before.reports).toBeGreaterThan(0);
-    expect((await reconcile())._unsafeUnwrap().changes).toEqual([]);
-    expect(await world.ledger.balance(id)).toBe(100);
+    bought = (await buyCredits({ ...world, payments })(account, CREDIT_PACKS[0]))._unsafeUnwrap().order.id;
+  });
+  const reconcile = () => reconcilePayments({ ...world, payments })(noon);
+  const refunded = (cents: number) =>
+    payments.giveBack({ paymentId: "pi_1", returned: { id: `re_${cents}`, kind: "refund", cents, at: noon } });
+
+  it("applies the payments and refunds that are missing here, and repeats nothing", async () => {
+    refunded(300); // before its payment
+    payments.pay(bought, { paymentId: "pi_1" });
+    payments.pay(bought, { orderId: orderId(404) });
+    expect(await reconcile()).toEqual(ok({ reports: 3, changes: [{ orderId: bought, credits: 67 }] }));
+    refunded(150);
+    expect(await reconcile()).toEqual(ok({ reports: 4, changes: [{ orderId: bought, credits: -17 }] }));
+    expect(await reconcile()).toEqual(ok({ reports: 4, changes: [] }));
+    expect(await world.ledger.balance(id)).toBe(50);
+    const returned = { kind: "payment_returned", what: "refund", paymentId: "pi_1", orderId: bought, credits: 0 };
+    expect(world.reporter.of("payment_returned").slice(0, 3)).toEqual([
+      { ...returned, returnId: "re_300", orderId: undefined },
+      { ...returned, returnId: "re_300" },
+      { ...returned, returnId: "re_150", credits: -17 },
+    ]);
+  });
+
+  it("finds the refunds of an order that was paid by hand before its payment was reported", async () => {
+    await world.payOrder(bought);
+    payments.pay(bought, { paymentId: "pi_1" });
+    expect(await reconcile()).toEqual(ok({ reports: 1, changes: [] }));
+    refunded(900);
+    expect((await reconcile())._unsafeUnwrap().changes).toEqual([{ orderId: bought, credits: -100 }]);
+  });
+
+  it("changes nothing if the payment service is unavailable", async () => {
     const unavailable = err({ kind: "payments_unavailable", reason: "timeout" } as const);
     const down = { since: async () => unavailable };
     expect(await reconcilePayments({ ...world, payments: down })(noon)).toEqual(unavailable);
@@ -223,18 +256,32 @@ describe("reconcilePayments", () => {
 
 describe("verifyLedger", () => {
   it("counts the accounts and returns no findings if every ledger is correct", async () => {
-    await open("owner@example.com", credits(5));
+    const id = await open("owner@example.com", credits(5));
+    await world.createPanorama(id, aCreationRequest());
     await open("other@example.com");
-    expect(await verifyLedger(world)()).toEqual({ accounts: 2, findings: [] });
+    const checked: number[] = [];
+    expect(await verifyLedger(world)((accounts) => checked.push(accounts))).toEqual({ accounts: 2, findings: [] });
+    expect(checked).toEqual([1, 2]);
   });
 
-  it("names the account of a finding", async () => {
-    const id = await open("owner@example.com", credits(5));
-    const walk: typeof world.ledger.walk = (visit) =>
-      world.ledger.walk((part) =>
-        visit(part.kind === "standing" ? { ...part, standing: { ...part.standing, credits: credits(7) } } : part),
-      );
-    const { findings } = await verifyLedger({ ledger: { walk } })();
-    expect(findings).toEqual([`account ${id}: the balance is 7, but the sum of the entries is 5`]);
+  /** Verifies ledgers of which a part is stored otherwise. */
+  const findingsWith = async (change: (part: LedgerPart) => LedgerPart): Promise<readonly string[]> => {
+    const walk: typeof world.ledger.walk = (visit) => world.ledger.walk((part) => visit(change(part)));
+    return (await verifyLedger({ ledger: { walk } })()).findings;
+  };
+
+  it("names the account of a finding, and only the unreadable rows of an account that has some", async () => {
+    const id = await open("owner@example.com", credits(9));
+    await world.createPanorama(id, aCreationRequest());
+    expect(
+      await findingsWith((part) =>
+        part.kind === "standing" ? { ...part, standing: { ...part.standing, credits: credits(7) } } : part,
+      ),
+    ).toEqual([`account ${id}: the balance is 7, but the sum of the entries is 5`]);
+    for (const kind of ["standing", "tasks", "entries", "orders"]) {
+      const damaged = (part: LedgerPart): LedgerPart =>
+        part.kind === kind ? { ...part, kind: "unreadable", detail: `${kind} are damaged` } : part;
+      expect(await findingsWith(damaged)).toEqual([`account ${id}: ${kind} are damaged`]);
+    }
   });
 });

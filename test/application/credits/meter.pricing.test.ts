@@ -1,5 +1,6 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { taskId } from "../../../adapters/contracts/support/builders.js";
 import { meter } from "../../../application/credits/meter.js";
 import type { MeterEvent } from "../../../application/credits/meter-types.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
@@ -33,7 +34,7 @@ describe("pricing with a meter", () => {
       description: "3 pages",
     });
     expect(await hold.capture({ credits: 4 })).toEqual(ok(undefined));
-    for (const end of [hold.capture(), hold.capture({ credits: 3 }), hold.refund()]) {
+    for (const end of [hold.capture(), hold.capture({ credits: 3 }), hold.refund(), hold.renew()]) {
       expect(await end).toEqual(err({ kind: "already_resolved", as: "captured" }));
     }
     const lines = await usage.ledger("acme");
@@ -49,17 +50,26 @@ describe("pricing with a meter", () => {
     const { taskId: id, capture } = (await usage.hold("acme", { price: "print", quantity: 3 }))._unsafeUnwrap();
     const refund = { taskId: id, credits: 2, reason: "too slow", idempotencyKey: "r1", metadata: { ticket: "7" } };
     expect(await usage.refund("acme", refund)).toEqual(err({ kind: "not_captured", state: "held" }));
-    expect(await usage.refund("acme", { ...refund, taskId: "?" })).toEqual(
-      err({ kind: "not_captured", state: "unknown" }),
-    );
     await capture({ credits: 5 });
     for (const _ of ["first", "again"]) expect(await usage.refund("acme", refund)).toEqual(ok(7));
-    expect(await usage.refund("acme", { ...refund, credits: 1 })).toEqual(err({ kind: "key_reused", key: "r1" }));
+    for (const other of [
+      { ...refund, taskId: "?" },
+      { ...refund, taskId: taskId(404), idempotencyKey: "r4" },
+    ]) {
+      expect(await usage.refund("acme", other)).toEqual(err({ kind: "not_captured", state: "unknown" }));
+    }
+    const reused = err({ kind: "key_reused", key: "r1" });
+    for (const other of [{ credits: 1 }, { taskId: taskId(404) }]) {
+      expect(await usage.refund("acme", { ...refund, ...other })).toEqual(reused);
+    }
+    expect(await usage.adjust("acme", { credits: 2, reason: "sorry", idempotencyKey: "r1" })).toEqual(reused);
     const more = { ...refund, idempotencyKey: "r2" };
     expect(await usage.refund("acme", { ...more, credits: 4 })).toEqual(
       err({ kind: "refund_too_high", refundable: 3 }),
     );
-    expect(await usage.refund("acme", { ...more, credits: undefined })).toEqual(ok(10));
+    for (const _ of ["first", "again"]) {
+      expect(await usage.refund("acme", { ...more, credits: undefined })).toEqual(ok(10));
+    }
     expect(await usage.find("acme", id)).toMatchObject({ state: "captured", spent: 0 });
     expect(await usage.refund("acme", { ...more, credits: undefined, idempotencyKey: "r3" })).toEqual(
       err({ kind: "refund_too_high", refundable: 0 }),
@@ -70,6 +80,10 @@ describe("pricing with a meter", () => {
 
   it("adjusts a balance with a reason, and takes more than it has only as a debt", async () => {
     const { usage } = await open();
+    const all = { credits: -10, reason: "bounced", idempotencyKey: "a0", metadata: { ticket: "8" } };
+    expect(await usage.adjust("acme", all)).toEqual(ok(0));
+    expect(await usage.adjust("acme", { credits: 10, reason: "no", idempotencyKey: "a3" })).toEqual(ok(10));
+    expect((await usage.ledger("acme"))[1]?.entry).toMatchObject({ ...all, kind: "adjustment" });
     const taken = { credits: -12, reason: "charged back", idempotencyKey: "a1" };
     expect(await usage.adjust("acme", taken)).toEqual(err({ kind: "insufficient_credits", balance: 10, cost: 12 }));
     for (const _ of ["first", "again"])
@@ -78,6 +92,7 @@ describe("pricing with a meter", () => {
       err({ kind: "insufficient_credits", balance: 0, cost: 1 }),
     );
     expect(await usage.adjust("acme", { ...taken, credits: 5 })).toEqual(err({ kind: "key_reused", key: "a1" }));
+    expect(await usage.adjust("acme", { credits: 0, reason: "none", idempotencyKey: "a4" })).toEqual(ok(-2));
     expect(await usage.adjust("acme", { credits: 1, reason: "sorry", idempotencyKey: "a2" })).toEqual(ok(-1));
     expect(await usage.purchase("acme", { orderId: "order-2", credits: 5 })).toBe(4);
     await expect(usage.purchase("acme", { orderId: "a2", credits: 1 })).rejects.toThrow(
@@ -133,6 +148,10 @@ describe("pricing with a meter", () => {
     expect(events).toEqual([
       { kind: "lease_ended", accountId: "acme", taskId: hold.taskId, credits: 3 },
       { kind: "entry", entry: expect.objectContaining({ kind: "refund", credits: 3 }) },
+    ]);
+    for (const _ of ["second", "third", "fourth"]) await usage.admit("acme", "render");
+    expect(events.slice(2)).toEqual([
+      { kind: "refused", accountId: "acme", refusal: { kind: "rate_limited", limit: 3, retryAfterSeconds: 60 } },
     ]);
   });
 

@@ -1,9 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { taskId } from "../../../adapters/contracts/support/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { meter } from "../../../application/credits/meter.js";
 import type { HoldRefusal, Meter, TaskHold } from "../../../application/credits/meter-types.js";
+import type { MeterChange, MeterStore } from "../../../application/ports/stores/meter-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { idempotencyKey } from "../../../domain/credits/idempotency.js";
 import { orderId } from "../../../domain/credits/order.js";
@@ -25,12 +27,14 @@ const upload = { price: "print", idempotencyKey: idempotencyKey("upload-7") } as
 
 describe("a meter", () => {
   let clock: HandClock;
+  let store: MeterStore;
   let pdf: Meter<"draft" | "print", "render">;
 
   beforeEach(async () => {
     const opened = await meterStoreInMemory();
     clock = opened.clock;
-    pdf = meter({ policy, store: opened.store });
+    store = opened.store;
+    pdf = meter({ policy, store });
     await pdf.purchase(acme, { orderId: orderId("order-1"), credits: credits(10) });
   });
 
@@ -83,6 +87,15 @@ describe("a meter", () => {
     expect(await pdf.balance(acme)).toBe(4);
   });
 
+  it("keeps an idempotency key for 24 hours after its hold has ended", async () => {
+    const { taskId, capture } = await held(upload);
+    await capture();
+    await clock.advance(24 * 60 * 60_000 - 1);
+    expect(await held(upload)).toMatchObject({ taskId, state: "captured", replayed: true });
+    await clock.advance(1);
+    expect(await held(upload)).toMatchObject({ state: "held", replayed: false });
+  });
+
   it("refuses an idempotency key for another price or another fingerprint", async () => {
     const reused = { kind: "key_reused", key: "upload-7", hours: 24 };
     await held({ ...upload, fingerprint: "a" });
@@ -115,6 +128,42 @@ describe("a meter", () => {
     ]);
   });
 
+  it("lists open holds, oldest first, and finds each of its own tasks in any state", async () => {
+    const first = await held();
+    await clock.advance(1_000);
+    const second = await held({ price: "draft" });
+    const read: typeof store.read = async (...query) => {
+      const { open, ...reading } = await store.read(...query);
+      return { ...reading, open: open.toReversed() };
+    };
+    const listed = await meter({ policy, store: { ...store, read } }).openHolds(acme);
+    expect(listed).toMatchObject([first, second].map(({ taskId }) => ({ taskId, state: "held", replayed: false })));
+    await clock.advance(600_000);
+    for (const { taskId } of [first, second]) {
+      expect(await pdf.find(acme, taskId)).toMatchObject({ taskId, state: "refunded", replayed: false });
+    }
+    for (const id of [taskId(404), "?"]) expect(await pdf.find(acme, id)).toBeUndefined();
+    expect(await second.renew()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
+  });
+
+  it("throws for a hold that is gone, and names it", async () => {
+    const change: typeof store.change = (id, query, decide) =>
+      store.change(id, query, (record) => decide({ ...record, hold: undefined }));
+    const rolledBack = meter({ policy, store: { ...store, change } });
+    const { taskId, refund } = (await rolledBack.hold(acme, { price: "print" }))._unsafeUnwrap();
+    await expect(refund()).rejects.toThrow(`The account acme has no hold ${taskId}. It was deleted, or`);
+  });
+
+  it("stores in a transaction of its caller, if the store can join one", async () => {
+    const { store: transaction } = await meterStoreInMemory();
+    const joining = meter({ policy, store: { ...store, within: (connection: MeterStore) => connection } });
+    expect(await joining.within(transaction).purchase(acme, { orderId: "order-2", credits: 5 })).toBe(5);
+    expect([await joining.balance(acme), pdf]).toEqual([
+      10,
+      expect.not.objectContaining({ within: expect.anything() }),
+    ]);
+  });
+
   it("credits an order once, and throws for the same order with another amount", async () => {
     const order = { orderId: orderId("order-2"), credits: credits(5) };
     expect(await pdf.purchase(acme, order)).toBe(15);
@@ -130,10 +179,30 @@ describe("a meter", () => {
     for (let n = 0; n < 3; n += 1) await (await held({ price: "draft" })).capture();
     const [newest, next] = await pdf.ledger(acme, { limit: 2 });
     expect([newest?.entry.credits, next?.entry.credits]).toEqual([-1, -1]);
+    expect(await pdf.ledger(acme, { limit: 1 })).toEqual([newest]);
     const rest = await pdf.ledger(acme, { before: next?.cursor });
     expect(rest.map(({ entry }) => entry.credits)).toEqual([-1, 10]);
     for (const limit of [0, -1, 1.5, Number.NaN]) {
       await expect(pdf.ledger(acme, { limit })).rejects.toThrow(`A page cannot have ${limit} entries.`);
     }
+  });
+
+  it("writes nothing for a refusal or a ledger, except the refunds of ended leases", async () => {
+    const changes: (MeterChange | undefined)[] = [];
+    const change: typeof store.change = (id, query, decide) =>
+      store.change(id, query, (record) => {
+        const decided = decide(record);
+        changes.push(decided.change);
+        return decided;
+      });
+    const watched = meter({ policy, store: { ...store, change } });
+    await watched.hold(acme, { price: "print", quantity: 9 });
+    expect(changes.splice(0)).toEqual([undefined]);
+    const hold = await held();
+    await watched.ledger(acme);
+    expect(changes).toEqual([]);
+    await clock.advance(600_000);
+    expect((await watched.ledger(acme, { limit: 1 }))[0]?.entry).toMatchObject({ kind: "refund", taskId: hold.taskId });
+    expect(changes).toMatchObject([{ credits: 10, holds: [{}], entries: [{}] }]);
   });
 });

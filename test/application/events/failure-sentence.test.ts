@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
-import { failedParam, failureMessage, failureSentence } from "../../../application/events/failure-sentence.js";
+import {
+  failedParam,
+  failureMessage,
+  failureSentence,
+  refusalSentence,
+} from "../../../application/events/failure-sentence.js";
 import { PUBLIC_REASONS, publicReason } from "../../../domain/tasks/public-task.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
 
@@ -81,9 +86,15 @@ describe("the error of a failed task", () => {
     ["content_refused", { images: 1 }, undefined, "Change the reference images."],
     ["content_refused", {}, undefined, "Change the prompt."],
     ["generation_failed", { prompt: "a lake", images: 1 }, undefined, "failed to make the panorama."],
+    ["canceled", {}, undefined, "was canceled."],
+    ["never_started", {}, undefined, "waited too long for its turn."],
+    ["refused", {}, undefined, "did not accept the panorama."],
+    ["provider_unavailable", {}, undefined, "does not work at the moment."],
+    ["deadline_passed", {}, undefined, "did not finish in time."],
   ] as const)("of %s with %j: the parameter %s, and %j", (reason, given, param, words) => {
     const task = failed(reason, given);
     expect(failedParam(task)).toBe(param);
     expect(failureSentence(task)).toContain(words);
+    expect(refusalSentence(task)).toBe(`${failureSentence(task)} No credits are charged for it.`);
   });
 });

@@ -36,16 +36,16 @@ describe("streamEvents", () => {
     return { numbers, stop, ended };
   };
 
-  it("returns events from now on, or those after a number", async () => {
+  it("returns events from now on, or those after a number: all of them after one above the latest", async () => {
     await failOne();
     await failOne();
-    const [live, resumed] = [follow(), follow(1)];
+    const streams = [undefined, 1, 2, 3].map((after) => follow(after));
     await world.clock.settled();
     await failOne();
     signals.wake(owner);
     await world.clock.settled();
-    expect([live.numbers, resumed.numbers]).toEqual([[3], [2, 3]]);
-    for (const { stop, ended } of [live, resumed]) {
+    expect(streams.map(({ numbers }) => numbers)).toEqual([[3], [2, 3], [3], [1, 2, 3]]);
+    for (const { stop, ended } of streams) {
       stop.abort();
       await ended;
     }
