@@ -1,7 +1,15 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import {
+  aCreationRequest,
+  accountId,
+  anImageName,
+  anOrderCheckout,
+  apiKeyId,
+  aSucceededTask,
+  taskId,
+} from "../../../adapters/contracts/support/builders.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { exportAccount } from "../../../application/accounts/export-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
@@ -13,6 +21,7 @@ import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason, AdjustmentReference } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
+import { expire, uploading } from "../../../domain/images/storage-status.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -135,17 +144,20 @@ describe("closeAccount", () => {
   });
 });
 
-const recordsOf = async (owner: Awaited<ReturnType<typeof anOwner>>) => {
+const recordsOf = async (owner: Awaited<ReturnType<typeof anOwner>>, ports: World = world) => {
   const records = [];
-  for await (const record of (await exportAccount(world)(owner))._unsafeUnwrap()) records.push(record);
+  for await (const record of (await exportAccount(ports)(owner))._unsafeUnwrap()) records.push(record);
   return records;
 };
 
 describe("exportAccount", () => {
+  const image = uploading("https://provider.example.com/1.jpg", anImageName());
+
   it("returns everything about the person, without hashes and secrets", async () => {
     const owner = await anOwner(world, 20);
     const key = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
-    const { id } = await create(owner, { prompt: "my own garden" });
+    const task = await create(owner, { prompt: "my own garden" });
+    const { id } = task;
     const records = await recordsOf(owner);
     expect(records.map(({ type }) => type)).toEqual([
       "account",
@@ -155,10 +167,49 @@ describe("exportAccount", () => {
       "ledger_entry",
       "panorama",
     ]);
-    expect(records[0]).toMatchObject({ type: "account", id: owner, email: `${owner}@example.com`, credits: 16 });
-    expect(records.at(-1)).toMatchObject({ type: "panorama", id, prompt: "my own garden", isDeleted: false });
-    expect(JSON.stringify(records)).not.toContain(key.key.secretSha256);
-    expect((await exportAccount(world)(NOBODY)).isErr()).toBe(true);
+    const createdAt = world.clock.now();
+    const account = { type: "account", id: owner, email: `${owner}@example.com`, createdAt, credits: 16 };
+    expect(records[0]).toEqual(account);
+    const { prefix } = key.key;
+    expect(records[1]).toEqual({ type: "key", id: key.key.id, name: "laptop", prefix, createdAt, limits: NO_LIMITS });
+    const { id: orderOfOwner } = (await world.orders.list(owner, 1, undefined))[0]!;
+    expect(records[2]).toMatchObject({ type: "order", id: orderOfOwner, credits: 20 });
+    expect(records.at(-1)).toEqual({
+      ...{ type: "panorama", id, slug: task.slug, ...task.request, createdAt, state: "submitted", credits: 4 },
+      isDeleted: false,
+    });
+    expect(await exportAccount(world)(NOBODY)).toEqual(UNKNOWN);
+  });
+
+  it("returns the price of an order, unused uploads, and why a panorama is hidden, but no secrets", async () => {
+    const owner = await anOwner(world, 1);
+    const order = (await world.createOrder(owner, credits(1)))._unsafeUnwrap();
+    await world.orders.recordCheckout(order.id, anOrderCheckout({ priceCents: 990, currency: "EUR" }));
+    const [uploadedAt, name] = [world.clock.now(), anImageName(7)];
+    const tasks = [
+      { task: aSucceededTask({ id: taskId(3), image }), isDeleted: false },
+      { task: aSucceededTask({ id: taskId(2), image, hiddenReason: "why" }), isDeleted: true },
+      { task: aSucceededTask({ id: taskId(1), image: expire(image) }), isDeleted: false },
+    ];
+    const operators = Object.assign(Object.create(world.operators), {
+      unusedUploads: async () => [{ name, uploadedAt }],
+      tasks: async (_owner: unknown, _limit: unknown, before: unknown) => (before === undefined ? tasks : []),
+    });
+    const records = await recordsOf(owner, { ...world, operators });
+    const orders = records.filter(({ type }) => type === "order");
+    expect(orders.map(({ priceCents, currency }) => [priceCents, currency])).toEqual([
+      [990, "EUR"],
+      [undefined, undefined],
+    ]);
+    expect(orders[0]).not.toHaveProperty("checkout");
+    const { urlOf } = world.storage;
+    expect(records.filter(({ type }) => type === "upload")).toEqual([{ type: "upload", url: urlOf(name), uploadedAt }]);
+    const panoramas = records.filter(({ type }) => type === "panorama");
+    expect(panoramas.map(({ hiddenReason, isDeleted, imageUrl }) => [hiddenReason, isDeleted, imageUrl])).toEqual([
+      [undefined, false, urlOf(image.imageName)],
+      ["why", true, undefined],
+      [undefined, false, undefined],
+    ]);
   });
 
   it("returns how each panorama ended, unused uploads and endpoints", async () => {
@@ -176,7 +227,7 @@ describe("exportAccount", () => {
       { id: succeeded.id, state: "succeeded", failureReason: undefined, finishedAt },
     ]);
     expect(records.find(({ id }) => id === succeeded.id)?.imageUrl).toMatch(/panoramas\/.+\.jpg$/);
-    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({ url, off: undefined });
+    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({ id: expect.any(String), url, off: undefined });
   });
 
   it("pages through more tasks and orders than one page has", async () => {
