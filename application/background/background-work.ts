@@ -173,9 +173,7 @@ const expiryWork = (ports: Ports, settings: CompleteSettings) => {
       leaseMilliseconds,
     }),
     forget: async (stopping?: AbortSignal) => {
-      let count = 0;
-      for (const forget of forgotten) count += await forget(stopping);
-      return count;
+      for (const forget of forgotten) await forget(stopping);
     },
   };
 };

@@ -128,18 +128,14 @@ const nextAttempt = (
 ): Date | undefined => {
   if (isPermanent(image) && image.nextName !== undefined) return new Date(now.getTime() + RENAME_RETRY_MILLISECONDS);
   const sinceSuccess = now.getTime() - succeededAt.getTime();
-  switch (image.status) {
-    case "uploading": {
-      const pause = isStorageUnavailable ? storageRetryAfterSeconds(sinceSuccess / 1000) : keepRetryAfterSeconds(image);
-      return new Date(now.getTime() + pause * 1000);
-    }
-    case "saved-no-thumb":
-      return sinceSuccess < THUMBNAIL_GIVE_UP_MILLISECONDS
-        ? new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS)
-        : undefined;
-    default:
-      return undefined;
+  if (image.status === "uploading") {
+    const pause = isStorageUnavailable ? storageRetryAfterSeconds(sinceSuccess / 1000) : keepRetryAfterSeconds(image);
+    return new Date(now.getTime() + pause * 1000);
   }
+  if (image.status === "saved-no-thumb" && sinceSuccess < THUMBNAIL_GIVE_UP_MILLISECONDS) {
+    return new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS);
+  }
+  return undefined;
 };
 
 /**

@@ -1,9 +1,10 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
+import { type Attempt, storageProbe } from "../../../application/background/store-panorama.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
+import { KEEP_ATTEMPTS_MAX, type UploadingImage, waitForStorage } from "../../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
@@ -97,8 +98,10 @@ describe("keepFinishedImages", () => {
         : put.call(world.storage, name, bytes, type);
     await world.keep();
     expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
-    await world.clock.advance(tenMinutes);
-    await world.keep();
+    await world.clock.advance(tenMinutes - 1);
+    expect(await world.keep()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.keep()).toBe(1);
     expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
     world.storage.available = false;
     await world.clock.advance(tenMinutes);
@@ -175,5 +178,26 @@ describe("keepFinishedImages", () => {
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(0);
     expect((await image()).status).toBe("saved-no-thumb");
+  });
+});
+
+describe("storageProbe", () => {
+  it("makes one attempt at a time after the storage has failed, until it works again", async () => {
+    const uploading = (await image()) as UploadingImage;
+    const [probe, stored] = [storageProbe(), { image: uploading, detail: "stored" }];
+    const down = { ...stored, isStorageUnavailable: true };
+    const ends: ((attempt: Attempt) => void)[] = [];
+    const slow = () => new Promise<Attempt>((resolve) => ends.push(resolve));
+    expect(await probe(uploading, async () => down)).toBe(down);
+    await expect(probe(uploading, () => Promise.reject(broken))).rejects.toBe(broken);
+
+    const first = probe(uploading, slow);
+    const refused = { ...down, image: waitForStorage(uploading), detail: "the storage did not answer lately" };
+    expect(await probe(uploading, slow)).toEqual(refused);
+    ends[0]?.(stored);
+    expect(await first).toBe(stored);
+    const both = [probe(uploading, slow), probe(uploading, slow)];
+    for (const end of ends.slice(1)) end(stored);
+    expect(await Promise.all(both)).toEqual([stored, stored]);
   });
 });

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -19,6 +19,7 @@ beforeEach(async () => {
 const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
 const balance = () => world.ledger.balance(owner);
 const nextPoll = () => world.clock.advance(world.provider.nextPollMilliseconds());
+const leaseFromNow = () => new Date(world.clock.now().getTime() + LEASE_MILLISECONDS);
 
 describe("settleSubmittedTasks", () => {
   it("does not poll before the provider's next poll time", async () => {
@@ -73,6 +74,7 @@ describe("settleSubmittedTasks", () => {
     "polls while the provider answers %s, and fails and refunds the task at the deadline",
     async (poll) => {
       world.provider.play({ poll });
+      const lease = vi.spyOn(world.tasks, "moveWithinLease");
       await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - 1);
       await world.settle();
       expect((await task()).state).toBe("submitted");
@@ -86,8 +88,28 @@ describe("settleSubmittedTasks", () => {
         poll === "unavailable" ? [unavailable, unavailable] : [],
       );
       expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail: "still running after 600000 ms" }]);
+      // Nobody polls it while the provider is asked to stop it.
+      expect(lease.mock.calls.map(([, , until]) => until)).toEqual([leaseFromNow()]);
+      expect(world.provider.wasCanceled(id)).toBe(true);
     },
   );
+
+  it("does not stop a generation at the deadline that another worker has claimed", async () => {
+    world.provider.play({ poll: "running" });
+    world.tasks.moveWithinLease = async () => err({ kind: "stale_task", id });
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+    expect(await world.settle()).toBe(1);
+    expect((await task()).state).toBe("submitted");
+    expect(world.provider.canceled.size).toBe(0);
+  });
+
+  it("stores which reference image the provider could not use, and why", async () => {
+    const fault = { imageIndex: 1, imageProblem: "it has more than 10 MiB" };
+    world.provider.poll = async () => ok({ state: "failed", cause: "reference_unusable", reason: "why", ...fault });
+    await nextPoll();
+    await world.settle();
+    expect(await task()).toMatchObject({ state: "failed", reason: "reference_unusable", ...fault });
+  });
 
   it("does not report every task as unavailable while the provider is known to be down", async () => {
     world.provider.play({ poll: "unavailable" });
@@ -114,7 +136,10 @@ describe("settleSubmittedTasks", () => {
       world.provider.play({ poll: "running" });
       world.clock.setBack(milliseconds);
       await world.tasks.makeDueNow(id, world.clock.now());
+      const lease = vi.spyOn(world.tasks, "moveWithinLease");
       expect(await world.settle()).toBe(1);
+      expect(lease.mock.calls.map(([, , until]) => until)).toEqual(restarts ? [leaseFromNow()] : []);
+      expect(world.reporter.of("work_failed")).toEqual([]);
       const submittedAt = restarts ? world.clock.now() : noon;
       expect(await task()).toEqual({ ...before, submittedAt });
     },
@@ -158,7 +183,7 @@ describe("settleSubmittedTasks", () => {
     await world.settle();
     expect((await task()).state).toBe("submitted");
 
-    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - world.provider.nextPollMilliseconds());
     await world.settle();
     expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
     expect(await balance()).toBe(100);

@@ -1,5 +1,5 @@
 import { err } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -61,11 +61,9 @@ describe("startQueuedTasks", () => {
     await create();
     const [task, next] = [await create(owner, "key"), await create(other)];
     await endRunning();
-    world.provider.submit = async () => {
-      world.provider.ready = "busy";
-      return err({ kind: "busy", reason: "no room" });
-    };
-    expect(await world.start()).toBe(1);
+    world.provider.submit = async () => err({ kind: "busy", reason: "no room" });
+    expect(await world.start()).toBe(1); // and nothing more in this run
+    world.provider.ready = "busy";
     expect(await stored(task)).toMatchObject({ state: "queued", turn: 1, submissions: 1 });
     expect(world.reporter.of("task_requeued")).toEqual([{ kind: "task_requeued", taskId: task.id, detail: "no room" }]);
     expect(await world.start()).toBe(0);
@@ -100,17 +98,34 @@ describe("startQueuedTasks", () => {
     const waiting = [await create(), await create()];
     for (let n = 0; n < 3; n += 1) await endRunning();
     world.provider.ready = "down";
+    const startQueued = vi.spyOn(world.tasks, "startQueued");
     expect(await world.start()).toBe(0);
+    expect(startQueued).not.toHaveBeenCalled();
     expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["queued", "queued"]);
 
     world.provider.ready = "probing";
     const answer = world.provider.hold("submit");
     const starting = world.start();
-    await world.clock.advance(1);
+    await world.clock.advance(1_000);
     expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["submitting", "queued"]);
     world.provider.ready = "ready";
     answer();
     expect(await starting).toBe(2);
+  });
+
+  it("submits nothing while it stops, or to a place that is down", async () => {
+    await create();
+    const task = await create();
+    world.provider.concurrencyMax = undefined;
+    const trace = vi.fn((_work: string, _task: Task | undefined, run: () => Promise<unknown>) => run());
+    Object.assign(world.reporter, { trace });
+    expect(await world.start(AbortSignal.abort())).toBe(0);
+    const down = world.provider.places().map((place) => ({ ...place, readiness: "down" as const }));
+    const places = vi.spyOn(world.provider, "places").mockReturnValue(down);
+    expect(await world.start()).toBe(0);
+    places.mockRestore();
+    expect(await world.start()).toBe(1);
+    expect(trace.mock.calls.map(([work, traced]) => [work, traced?.id])).toEqual([["start", task.id]]);
   });
 
   it("submits the other tasks when recording one submission throws", async () => {

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -117,7 +117,9 @@ describe("sweep", () => {
       const { latest, dueAt } = boundsNow();
       bounds[work] = [latest.getTime() - now, dueAt.getTime() - now];
     };
+    const forget = vi.spyOn(world.tasks, "forgetIdempotencyKeys");
     await world.sweep();
+    expect(forget).toHaveBeenCalledExactlyOnceWith(new Date(world.clock.now().getTime() - 24 * 60 * 60 * 1000));
     expect(bounds).toEqual({
       giveUp: [360_000, 300_000],
       sweep: [180_000, 120_000],
@@ -159,17 +161,19 @@ describe("sweep", () => {
   });
 
   it.each([
-    ["the search throws", () => (world.provider.search = () => Promise.reject(broken))],
-    ["the upstream task id cannot be stored", () => rejectMoves("submitted")],
-  ])("fails and refunds the task at the deadline if %s", async (_, breakIt) => {
+    ["the search throws", () => (world.provider.search = () => Promise.reject(broken)), []],
+    ["the upstream task id cannot be stored", () => rejectMoves("submitted"), [["upstream-1"]]],
+  ])("fails and refunds the task at the deadline if %s", async (_, breakIt, stopped) => {
     await killAfter(2);
     breakIt();
+    const cancel = vi.spyOn(world.provider, "cancel");
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("work_failed")).toMatchObject([{ work: "sweep", error: broken }]);
     const detail = "the search or its record threw an error";
     expect(world.reporter.of("possible_orphan")).toMatchObject([{ detail }]);
+    expect(cancel.mock.calls).toEqual(stopped);
     expect(await world.sweep()).toBe(0);
   });
 
