@@ -1,7 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
-import type { OrderId } from "../../domain/credits/order.js";
-import type { AccountId, TaskId } from "../../domain/ids.js";
+import type { AccountId } from "../../domain/ids.js";
 import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
 import { isActive } from "../../domain/tasks/task.js";
@@ -46,31 +44,35 @@ async function* recordsOf(
   for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt, prefix } of await keys.list(id)) {
     yield { type: "key", id: keyId, name, prefix, createdAt, revokedAt, limits, lastUsedAt };
   }
-  for (let before: OrderId | undefined; ; ) {
-    const page = await orders.list(id, PAGE_SIZE, before);
-    for (const { checkout, ...order } of page) {
-      yield { type: "order", ...order, priceCents: checkout?.priceCents, currency: checkout?.currency };
-    }
-    before = page.at(-1)?.id;
-    if (before === undefined) break;
+  for await (const { checkout, ...order } of allOf(id, orders.list.bind(orders), (order) => order.id)) {
+    yield { type: "order", ...order, priceCents: checkout?.priceCents, currency: checkout?.currency };
   }
-  for (let before: LedgerCursor | undefined; ; ) {
-    const page = await ledger.list(id, PAGE_SIZE, before);
-    for (const { entry } of page) yield { type: "ledger_entry", ...entry };
-    before = page.at(-1)?.cursor;
-    if (before === undefined) break;
+  for await (const { entry } of allOf(id, ledger.list.bind(ledger), ({ cursor }) => cursor)) {
+    yield { type: "ledger_entry", ...entry };
   }
-  for (let before: TaskId | undefined; ; ) {
-    const page = await operators.tasks(id, PAGE_SIZE, before);
-    for (const task of page) yield panoramaOf(task, storage);
-    before = page.at(-1)?.task.id;
-    if (before === undefined) break;
+  for await (const found of allOf(id, operators.tasks.bind(operators), ({ task }) => task.id)) {
+    yield panoramaOf(found, storage);
   }
   for (const { name, uploadedAt } of await operators.unusedUploads(id)) {
     yield { type: "upload", url: storage.urlOf(name), uploadedAt };
   }
   for (const { id: endpointId, url, createdAt, failingSince, off } of await endpoints.list(id)) {
     yield { type: "webhook_endpoint", id: endpointId, url, createdAt, failingSince, off };
+  }
+}
+
+/** Everything that `list` finds, page by page. `cursorOf`: the cursor after an item. */
+async function* allOf<Item, Cursor>(
+  id: AccountId,
+  list: (id: AccountId, limit: number, before: Cursor | undefined) => Promise<readonly Item[]>,
+  cursorOf: (item: Item) => Cursor,
+): AsyncIterable<Item> {
+  for (let before: Cursor | undefined; ; ) {
+    const page = await list(id, PAGE_SIZE, before);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    before = cursorOf(last);
   }
 }
 

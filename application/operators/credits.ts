@@ -72,7 +72,7 @@ export const refundOrder =
       const left = remainingManualReturn(order.credits, returns);
       const taken = amount ?? left;
       if (left === 0 || taken > left) return err({ kind: "too_many_credits", left });
-      const number = returns.filter(({ kind }) => kind === "operator").length + 1;
-      return ok({ id: `hand_${id}_${number}`, kind: "operator", credits: credits(taken), reason, at });
+      const returnId = `hand_${id}_${returns.length + 1}`;
+      return ok({ id: returnId, kind: "operator", credits: credits(taken), reason, at });
     });
   };

@@ -42,6 +42,8 @@ describe("openAccount", () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
     expect(await world.ledger.balance(account.id)).toBe(50);
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
+    const paid = { state: "paid", credits: 50, paidAt: world.clock.now() };
+    expect(await world.orders.list(account.id, 9, undefined)).toMatchObject([paid]);
     expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
     expect(await world.keys.list(account.id)).toMatchObject([{ accountId: account.id, name: "first" }]);
   });
@@ -210,6 +212,16 @@ describe("readAccount", () => {
 });
 
 describe("listApiKeys", () => {
+  it("returns all keys with their spending, which is 0 for an unused key", async () => {
+    const { account } = await open({ credits: credits(10), keyName: "first" });
+    await createApiKey(world)(account.id, "second");
+    const listed = (await listApiKeys(world)(account.id))._unsafeUnwrap();
+    expect(listed.map(({ key, spending }) => [key.name, spending])).toEqual([
+      ["first", { today: 0, thisMonth: 0 }],
+      ["second", { today: 0, thisMonth: 0 }],
+    ]);
+  });
+
   it("returns not_found for an unknown account", async () => {
     const message = `There is no account ${accountId(404)}.`;
     expect((await listApiKeys(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });

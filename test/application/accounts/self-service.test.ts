@@ -75,6 +75,9 @@ describe("changePassword", () => {
     // A link has replaced the password between the proof and the change.
     const accounts = Object.assign(Object.create(world.accounts), { replacePassword: async () => false });
     expect(await change({}, { accounts })).toEqual(WRONG);
+    // The address belongs to another account meanwhile, whose password is given.
+    const moved = changePassword(world)({ ...ann, email: ben.email }, { ...own, newPassword: NEXT });
+    expect(await moved).toEqual(WRONG);
     expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
   });
 

@@ -13,7 +13,7 @@ import {
 import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { exportAccount } from "../../../application/accounts/export-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
-import { closeAccount } from "../../../application/operators/close-account.js";
+import { closeAccount, eraseAccount } from "../../../application/operators/close-account.js";
 import { adjustCredits } from "../../../application/operators/credits.js";
 import { changeKeyLimits } from "../../../application/operators/keys.js";
 import { recordAction } from "../../../application/operators/record-action.js";
@@ -139,6 +139,27 @@ describe("closeAccount", () => {
     expect((await verifyLedger(world)()).findings).toEqual([]);
   });
 
+  it("erases tasks and events page by page until none is left", async () => {
+    const calls: unknown[] = [];
+    const [lastTasks, moreEvents] = [
+      [taskId(2), taskId(1), undefined],
+      [true, true, false],
+    ];
+    const operators: Parameters<typeof eraseAccount>[0]["operators"] = {
+      eraseTasks: async (_account, after) => {
+        calls.push(after);
+        return lastTasks.shift();
+      },
+      eraseEvents: async () => {
+        calls.push("events");
+        return moreEvents.shift()!;
+      },
+      recordErased: async () => void calls.push("erased"),
+    };
+    await eraseAccount({ ...world, operators }, NOBODY);
+    expect(calls).toEqual([undefined, taskId(2), taskId(1), "events", "events", "events", "erased"]);
+  });
+
   it("returns not_found for an unknown account", async () => {
     expect(await closeAccount(world)(NOBODY)).toEqual(UNKNOWN);
   });
@@ -227,14 +248,18 @@ describe("exportAccount", () => {
       { id: succeeded.id, state: "succeeded", failureReason: undefined, finishedAt },
     ]);
     expect(records.find(({ id }) => id === succeeded.id)?.imageUrl).toMatch(/panoramas\/.+\.jpg$/);
-    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({ id: expect.any(String), url, off: undefined });
+    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({
+      id: expect.any(String),
+      url,
+      off: undefined,
+    });
   });
 
   it("pages through more tasks and orders than one page has", async () => {
     const owner = await anOwner(world, 1);
     for (let n = 0; n < 501; n += 1) (await world.createOrder(owner, credits(1)))._unsafeUnwrap();
     const orders = (await recordsOf(owner)).filter(({ type }) => type === "order");
-    expect(new Set(orders.map(({ id }) => id)).size).toBe(502);
+    expect([orders.length, new Set(orders.map(({ id }) => id)).size]).toEqual([502, 502]);
   });
 });
 
