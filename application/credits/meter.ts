@@ -43,7 +43,7 @@ const createMeter = <Price extends string, RateKind extends string>(
     hold: async (account, request) => hold(accountOf(account), parts.policy, request),
     find: async (account, id) => {
       const taskId = parseTaskId(id);
-      return taskId === undefined ? undefined : find(accountOf(account), taskId);
+      return taskId && find(accountOf(account), taskId);
     },
     openHolds: async (account) => {
       const { open } = await read(accountOf(account));

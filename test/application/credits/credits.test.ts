@@ -278,6 +278,13 @@ describe("verifyLedger", () => {
         part.kind === "standing" ? { ...part, standing: { ...part.standing, credits: credits(7) } } : part,
       ),
     ).toEqual([`account ${id}: the balance is 7, but the sum of the entries is 5`]);
+    expect(
+      await findingsWith((part) =>
+        part.kind === "orders"
+          ? { ...part, orders: part.orders.map((order) => ({ ...order, id: orderId(1), credits: credits(8) })) }
+          : part,
+      ),
+    ).toEqual([`account ${id}: order ${orderId(1)} has 8 credits left, but the sum of its entries is 0`]);
     for (const kind of ["standing", "tasks", "entries", "orders"]) {
       const damaged = (part: LedgerPart): LedgerPart =>
         part.kind === kind ? { ...part, kind: "unreadable", detail: `${kind} are damaged` } : part;

@@ -88,7 +88,7 @@ describe("the error of a failed task", () => {
     ["generation_failed", { prompt: "a lake", images: 1 }, undefined, "failed to make the panorama."],
     ["canceled", {}, undefined, "was canceled."],
     ["never_started", {}, undefined, "waited too long for its turn."],
-    ["refused", {}, undefined, "did not accept the panorama."],
+    ["refused", { prompt: "a lake" }, undefined, "did not accept the panorama."],
     ["provider_unavailable", {}, undefined, "does not work at the moment."],
     ["deadline_passed", {}, undefined, "did not finish in time."],
   ] as const)("of %s with %j: the parameter %s, and %j", (reason, given, param, words) => {
