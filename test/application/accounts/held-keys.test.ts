@@ -1,5 +1,4 @@
-import { getEventListeners } from "node:events";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HeldKeys, heldKeys } from "../../../application/accounts/held-keys.js";
@@ -21,12 +20,13 @@ describe("heldKeys", () => {
 
   it("lists a key until its last request ends, which does not make the key unusable", () => {
     const [first, second, third] = [hold(), hold(), hold(other)];
+    const listeners = vi.spyOn(first.client.signal, "removeEventListener");
     expect(keys.ids()).toEqual([one, other]);
     first.release();
     expect(keys.ids()).toEqual([one, other]);
     second.client.abort();
     expect(keys.ids()).toEqual([other]);
-    expect(getEventListeners(first.client.signal, "abort")).toEqual([]);
+    expect(listeners).toHaveBeenCalledExactlyOnceWith("abort", first.release);
     const again = hold();
     first.release();
     expect(keys.ids()).toEqual([other, one]);
