@@ -1,18 +1,9 @@
 import { AHEAD_MAX, estimatedMilliseconds, NO_FORECAST, slotsOf, type TaskForecast } from "../../domain/tasks/queue.js";
-import type { Task } from "../../domain/tasks/task.js";
+import type { QueuedTask, Task } from "../../domain/tasks/task.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
-
-/**
- * The number of tasks ahead in the queue now; `AHEAD_MAX + 1` means more than `AHEAD_MAX`. `undefined` for a task that
- * is not `queued`.
- */
-export const countAhead =
-  ({ tasks }: { readonly tasks: Pick<TaskQueue, "countAhead"> }) =>
-  async (task: Task): Promise<number | undefined> =>
-    task.state === "queued" ? tasks.countAhead(task, AHEAD_MAX + 1) : undefined;
 
 /** Weight of a new value in the moving average. */
 const WEIGHT = 0.2;
@@ -79,14 +70,13 @@ type Ports = {
  * store only for queued tasks, because clients poll all the others too.
  */
 export const forecastTask = (ports: Ports): ((task: Task) => Awaitable<TaskForecast>) => {
-  const { provider, generationTime, clock } = ports;
-  const count = countAhead(ports);
-  const forecastQueued = async (task: Task): Promise<TaskForecast> => {
-    const ahead = await count(task);
-    const generation = generationTime.lately();
-    if (ahead === undefined || ahead > AHEAD_MAX || generation === undefined) return { ahead };
+  const { tasks, provider, generationTime, clock } = ports;
+  const forecastQueued = async (task: QueuedTask): Promise<TaskForecast> => {
+    const ahead = await tasks.countAhead(task, AHEAD_MAX + 1);
+    if (ahead > AHEAD_MAX) return { ahead };
     const { callsPerSecond } = provider;
-    const pace = { concurrencyMax: slotsOf(provider.places()), callsPerSecond, generationMilliseconds: generation };
+    const generationMilliseconds = generationTime.lately();
+    const pace = { concurrencyMax: slotsOf(provider.places()), callsPerSecond, generationMilliseconds };
     return { ahead, estimatedSeconds: secondsOf(estimatedMilliseconds(ahead, pace)) };
   };
   return (task) => {

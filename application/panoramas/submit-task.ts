@@ -201,7 +201,7 @@ const readSweptTask = async (
   const { id, accountId } = task;
   const current = (await tasks.find(id, accountId)) ?? task;
   const continues = current.state !== "failed";
-  const known = continues && "upstreamTaskId" in current ? current.upstreamTaskId : undefined;
+  const known = "upstreamTaskId" in current && current.upstreamTaskId;
   if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
     const detail = `ended after the submission deadline: ${lateResult}`;
     reporter.report({ kind: "possible_orphan", taskId: id, detail });
