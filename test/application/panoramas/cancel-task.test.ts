@@ -141,6 +141,7 @@ describe("cancelTask", () => {
     world.provider.play({ submit: "accept" });
     await world.start();
     expect(await end(id)).toBe("canceled");
+    expect(world.reporter.of("task_failed")).toMatchObject([{ detail: "nothing was sent to the provider" }]);
     expect(world.provider.started).toBe(0);
     expect(await balance()).toBe(100);
   });

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/forecast-task.js";
@@ -89,6 +89,7 @@ describe("createPanorama", () => {
     async (submit, reason, orphans) => {
       const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
+      const search = vi.spyOn(world.provider, "search");
       const owner = await anOwner(world, 100);
 
       const refused = await world.createPanorama(owner, lake);
@@ -99,6 +100,7 @@ describe("createPanorama", () => {
       expect(failed).toMatchObject({ state: "failed", reason });
       expect(world.reporter.of("task_failed")).toMatchObject([{ reason }]);
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
+      expect(search).toHaveBeenCalledTimes(orphans);
     },
   );
 
@@ -210,7 +212,8 @@ describe("createPanorama", () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     await world.storage.put(panoramaName("u".repeat(22)), Buffer.from("jpeg"), "image/jpeg");
-    const request = aCreationRequest({ image_urls: ["https://example.com/1.png", urlIn(world)] });
+    const image_urls = ["https://example.com/1.png", urlIn(world), "https://10.0.0.8/another.png"];
+    const request = aCreationRequest({ image_urls });
     expect(await world.createPanorama(owner, request)).toEqual(err(invalidRequest("image_urls", rule, 1)));
     expect(await world.ledger.balance(owner)).toBe(100);
     expect(await world.tasks.list(owner, 9, undefined)).toEqual([]);
@@ -286,10 +289,11 @@ describe("createPanorama", () => {
       moved.push(await order.changePlace?.(place("b", "ready")));
       const [task] = await world.tasks.list(owner, 1, undefined);
       moved.push(task?.state === "submitting" && task.place);
+      moved.push(await order.changePlace?.({ ...place("full", "ready"), concurrencyMax: 0 }));
       return submit.call(world.provider, order, deadline);
     };
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
-    expect(moved).toEqual([true, "b"]);
+    expect(moved).toEqual([true, "b", false]);
     expect(world.reporter.of("task_submitted")).toMatchObject([{ provider: "b" }]);
     world.provider.play({ submit: "refuse" });
     await world.createPanorama(owner, lake);

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
@@ -11,6 +11,17 @@ const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 
 describe("submitTask after an unclear answer", () => {
+  it("uses the upstream task that the search finds", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "unknown_but_started" });
+    const owner = await anOwner(world, 100);
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.reporter.events).toEqual([
+      { kind: "submission_recovered", taskId: task.id, provider: "scripted", upstreamTaskId: "upstream-1" },
+    ]);
+  });
+
   it("waits five seconds at most for the search", async () => {
     const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
@@ -37,13 +48,14 @@ const late = async (
   const world = aWorld();
   world.provider.play(changes);
   const owner = await anOwner(world, 100);
+  const cancel = vi.spyOn(world.provider, "cancel");
   const answer = world.provider.hold("submit");
   const creation = world.createPanorama(owner, lake, key);
   await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
   await world.sweep();
   await meanwhile(world, owner);
   answer();
-  return { world, owner, created: await creation };
+  return { world, owner, created: await creation, stopped: cancel.mock.calls.flat() };
 };
 
 describe("submitTask when the provider answers after the submission deadline", () => {
@@ -59,8 +71,8 @@ describe("submitTask when the provider answers after the submission deadline", (
     expect(await world.ledger.balance(owner)).toBe(100);
   });
 
-  it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
-    const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
+  it("refunds once, reports a possible orphan and stops it if the sweep has failed the task", async () => {
+    const { world, owner, created, stopped } = await late({ submit: "accept", search: "nothing" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "failed" }, replayed: false });
     expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
@@ -68,6 +80,13 @@ describe("submitTask when the provider answers after the submission deadline", (
       { detail: "the script is unavailable" },
       { detail: detail("accepted as upstream-1") },
     ]);
+    expect(stopped).toEqual(["upstream-1"]);
+  });
+
+  it("reports no orphan and stops nothing if the sweep has found the same upstream task", async () => {
+    const { world, created, stopped } = await late({ submit: "accept" });
+    expect(created._unsafeUnwrap().task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect([world.reporter.of("possible_orphan"), stopped]).toEqual([[], []]);
   });
 
   it.each([
@@ -76,7 +95,7 @@ describe("submitTask when the provider answers after the submission deadline", (
   ] as const)(
     "returns the failed task for a late %s, and refunds once, if the task has failed",
     async (submit, reason) => {
-      const { world, owner, created } = await late({ submit, search: "unavailable" });
+      const { world, owner, created, stopped } = await late({ submit, search: "unavailable" });
       const { task } = created._unsafeUnwrap();
       expect(task).toMatchObject({ state: "failed", reason: "never_submitted" });
       const repeated = await world.createPanorama(owner, lake, key);
@@ -87,6 +106,7 @@ describe("submitTask when the provider answers after the submission deadline", (
         { detail: "the script is unavailable" },
         { detail: detail(reason) },
       ]);
+      expect(stopped).toEqual([]);
     },
   );
 
@@ -105,12 +125,18 @@ describe("submitTask when the provider answers after the submission deadline", (
       { kind: "possible_orphan", taskId: task.id, detail: detail("accepted as upstream-1") },
     ]);
     expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.provider.canceled.size).toBe(0);
   });
 
-  it("reports no orphan for a late refusal of a task that is queued again", async () => {
-    const { world, created } = await late({ submit: "refuse" });
-    expect(created._unsafeUnwrap().task.state).toBe("queued");
-    expect(world.reporter.of("possible_orphan")).toEqual([]);
+  it("reports no orphan for a late refusal of a task that is queued or sent again", async () => {
+    const queued = await late({ submit: "refuse" });
+    expect(queued.created._unsafeUnwrap().task.state).toBe("queued");
+    const sent = await late({ submit: "refuse" }, async (world) => {
+      world.provider.submit = async () => ok("upstream-2");
+      await world.start();
+    });
+    expect(sent.created._unsafeUnwrap().task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-2" });
+    for (const { world } of [queued, sent]) expect(world.reporter.of("possible_orphan")).toEqual([]);
   });
 });
 

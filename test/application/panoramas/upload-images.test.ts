@@ -117,7 +117,7 @@ describe("uploadImages", () => {
   });
 
   it("decodes each content once: not again in the same upload, nor while it is stored", async () => {
-    (await upload(aFile(cat), aFile(dog), aFile(cat)))._unsafeUnwrap();
+    (await upload(aFile(cat), aFile(dog), aFile(cat), aFile(dog)))._unsafeUnwrap();
     (await upload(aFile(cat)))._unsafeUnwrap();
     (await uploadImages(world, SETTINGS)(await anOwner(world, 100), [aFile(dog)]))._unsafeUnwrap();
     expect(world.imaging.decoded).toBe(2);

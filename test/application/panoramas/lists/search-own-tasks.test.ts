@@ -30,7 +30,7 @@ const listOf = (newestFirst: readonly Task[]) => {
 };
 
 const aTask = fc.record({
-  prompt: fc.constantFrom("a quiet lake", "Lakes of glass", "a harbour"),
+  prompt: fc.constantFrom("a quiet lake", "Lakes of glass", "a harbour", undefined),
   resolution: fc.constantFrom(...RESOLUTION_NAMES),
   visibility: fc.constantFrom(...VISIBILITIES),
 });
@@ -38,14 +38,14 @@ const aTask = fc.record({
 it("searchOwnTasks finds every task that matches, once, newest first, for every page size", async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(aTask, { maxLength: 250 }),
-      fc.constantFrom("", "LA", "quiet lake", "harbour", "zebra"),
+      fc.array(aTask, { maxLength: 250, size: "max" }),
+      fc.constantFrom("", "LA", "quiet lake", "h", "zebra"),
       fc.option(fc.constantFrom(...RESOLUTION_NAMES), { nil: undefined }),
       fc.option(fc.constantFrom(...VISIBILITIES), { nil: undefined }),
       fc.integer({ min: 1, max: 30 }),
       async (requests, text, resolution, visibility, limit) => {
         const tasks = requests
-          .map((request, n) => aSucceededTask({ id: taskId(1000 + n), request: aCreationRequest(request) }))
+          .map((request, n) => aSucceededTask({ id: taskId(1000 + n), request: { ...aCreationRequest(), ...request } }))
           .toReversed();
         const words = searchWords(text);
         const search = searchOwnTasks(listOf(tasks));
@@ -71,14 +71,16 @@ it("searchOwnTasks finds every task that matches, once, newest first, for every 
 });
 
 it("searchOwnTasks reads no more for one request when the account is older or its prompts are longer", async () => {
-  const pages = async (count: number, prompt: string) => {
+  const pages = async (count: number, prompt: string, words = ["ZEBRA"]) => {
     const request = aCreationRequest({ prompt });
     const tasks = Array.from({ length: count }, (_, n) => aSucceededTask({ id: taskId(10_000 - n), request }));
     const { reads, ...ports } = listOf(tasks);
-    const { next } = await searchOwnTasks(ports)(owner, { words: ["ZEBRA"] }, 24);
-    return { read: reads.reduce((sum, one) => sum + one, 0), isEnd: next === undefined };
+    const { next } = await searchOwnTasks(ports)(owner, { words, resolution: "4k" }, 24);
+    return { read: reads.reduce((sum, one) => sum + one, 0), judged: tasks.findIndex(({ id }) => id === next) + 1 };
   };
-  expect(await pages(300, "a lake")).toEqual({ read: 300, isEnd: true });
-  expect(await pages(3000, "a lake")).toEqual({ read: 500, isEnd: false });
-  expect(await pages(3000, "lake ".repeat(800))).toEqual({ read: 100, isEnd: false });
+  const [short, long] = ["a lake", "lake ".repeat(800)];
+  expect(await pages(300, short)).toEqual({ read: 300, judged: 0 }); // the end: no next page
+  expect(await pages(3000, short)).toEqual({ read: 500, judged: 486 });
+  expect(await pages(3000, long)).toEqual({ read: 100, judged: 24 });
+  expect(await pages(3000, long, [])).toEqual({ read: 600, judged: 500 });
 });
