@@ -10,7 +10,7 @@ const REASON_CHARACTERS_MAX = 200;
 
 /** Trims and checks the text. The error names the broken rule. */
 export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> =>
-  parseNote("reason", text, REASON_CHARACTERS_MAX).map((reason) => reason as AdjustmentReason);
+  parseNote("reason", text, REASON_CHARACTERS_MAX);
 
 /** The operator's reference of an adjustment, unique in its account: 1 to 100 characters. */
 export type AdjustmentReference = Brand<string, "AdjustmentReference">;
@@ -19,13 +19,13 @@ const REFERENCE_CHARACTERS_MAX = 100;
 
 /** Trims and checks the text. The error names the broken rule. */
 export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> =>
-  parseNote("reference", text, REFERENCE_CHARACTERS_MAX).map((reference) => reference as AdjustmentReference);
+  parseNote("reference", text, REFERENCE_CHARACTERS_MAX);
 
-const parseNote = (field: string, text: string, max: number): Result<string, InvalidRequest> => {
+const parseNote = <Note extends string>(field: string, text: string, max: number): Result<Note, InvalidRequest> => {
   const note = text.trim();
   const actual = [...note].length;
   if (!isStorable(note)) return err(invalidRequest(field, { name: "storable_text" }));
   return actual >= 1 && actual <= max
-    ? ok(note)
+    ? ok(note as Note)
     : err(invalidRequest(field, { name: "characters", min: 1, max, actual }));
 };

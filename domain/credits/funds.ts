@@ -18,7 +18,7 @@ export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerE
  */
 export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const sum = funds.credits + entry.credits;
-  const debtChange = sum < 0 ? -sum : -Math.min(sum, funds.debt);
+  const debtChange = -Math.min(sum, funds.debt);
   const { accountId, at } = entry;
   if (Math.max(sum + debtChange, funds.debt + debtChange) > CREDITS_MAX) {
     throw new RangeError(
@@ -28,7 +28,7 @@ export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const debt: LedgerEntry = { kind: "debt", accountId, credits: debtChange, at };
   return {
     funds: { credits: credits(sum + debtChange), debt: credits(funds.debt + debtChange) },
-    entries: debtChange === 0 ? [entry] : debtChange > 0 ? [debt, entry] : [entry, debt],
+    entries: debtChange > 0 ? [debt, entry] : debtChange < 0 ? [entry, debt] : [entry],
   };
 };
 

@@ -20,9 +20,8 @@ export type EntryPlace = { readonly entry: LedgerCursor; readonly balance: numbe
 
 /** Parses the text of `entryPlaceText`; `undefined` if the text has another form. */
 export const parseEntryPlace = (text: string): EntryPlace | undefined => {
-  const [, number = "", balance = ""] = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(text) ?? [];
-  const entry = parseLedgerCursor(number);
-  return entry === undefined ? undefined : { entry, balance: Number(balance) };
+  const parts = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(text);
+  return parts === null ? undefined : { entry: ledgerCursor(Number(parts[1])), balance: Number(parts[2]) };
 };
 
 /** The text `<entry>.<balance>`. The balance saves each page the sum over newer entries. */

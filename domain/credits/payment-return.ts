@@ -39,8 +39,8 @@ type PaymentDispute = {
 /** `transfers`: number of money movements until then; it orders reports of the same second. */
 export type Withdrawn = { readonly cents: number; readonly at: Date; readonly transfers: number };
 
-/** The order of the states of a dispute, for two reports of the same time. */
-const STATES: readonly DisputeState[] = ["none", "open", "lost", "won"];
+/** The order of the states of a dispute after `none`, for two reports of the same time. */
+const STATES: readonly DisputeState[] = ["open", "lost", "won"];
 
 /**
  * Merges two reports of a return. Commutative, associative and idempotent. Throws for different ids or kinds: a bug.
@@ -48,7 +48,8 @@ const STATES: readonly DisputeState[] = ["none", "open", "lost", "won"];
 export const mergeReturns = (one: PaymentReturn, other: PaymentReturn): PaymentReturn => {
   if (one.id !== other.id) throw new Error(`Bug: ${one.id} is not ${other.id}`);
   if (one.kind === "refund" && other.kind === "refund") return mergeRefunds(one, other);
-  if (one.kind === "total" && other.kind === "total") return later(one, other, ({ at, cents }) => [+at, cents]);
+  if (one.kind === "total" && other.kind === "total")
+    return later(one, other, (a, b) => +a.at - +b.at || a.cents - b.cents);
   if (one.kind === "operator" && other.kind === "operator") return one;
   if (one.kind === "dispute" && other.kind === "dispute") return mergeDisputes(one, other);
   throw new Error(`Bug: ${one.id} is a ${one.kind} and a ${other.kind}`);
@@ -68,22 +69,23 @@ const mergeRefunds = (one: Identified<PaymentRefund>, other: Identified<PaymentR
 };
 
 const mergeDisputes = (one: Identified<PaymentDispute>, other: Identified<PaymentDispute>): PaymentReturn => {
-  const { state, stateAt } = later(one, other, ({ stateAt, state }) => [+stateAt, STATES.indexOf(state)]);
+  const { state, stateAt } = later(
+    one,
+    other,
+    (a, b) => +a.stateAt - +b.stateAt || STATES.indexOf(a.state) - STATES.indexOf(b.state),
+  );
   const [first, second] = [one.withdrawn, other.withdrawn];
   const withdrawn =
-    first && second ? later(first, second, ({ at, transfers, cents }) => [+at, transfers, -cents]) : (first ?? second);
+    first && second
+      ? later(first, second, (a, b) => +a.at - +b.at || a.transfers - b.transfers || b.cents - a.cents)
+      : (first ?? second);
   return { id: one.id, kind: "dispute", state, stateAt, withdrawn };
 };
 
-/** The one with the greater rank; the first number that differs decides. */
-const later = <T>(one: T, other: T, rankOf: (value: T) => readonly number[]): T => {
-  const ranks = rankOf(other);
-  for (const [index, rank] of rankOf(one).entries()) {
-    const difference = rank - (ranks[index] ?? 0);
-    if (difference !== 0) return difference > 0 ? one : other;
-  }
-  return one;
-};
+/** `other` if it comes after `one`: if their difference is negative. */
+const later = <T>(one: T, other: T, difference: (one: T, other: T) => number): T =>
+  // Stryker disable next-line EqualityOperator: reports without a difference are equal
+  difference(one, other) < 0 ? other : one;
 
 /**
  * Retention of a return of an unknown payment. A payment is reported within days, and other products of the operator
@@ -112,13 +114,10 @@ export const returnedOf = (
   { credits, priceCents }: { readonly credits: Credits; readonly priceCents: number | undefined },
   returns: readonly PaymentReturn[],
 ): Returned => {
-  const byHand = Math.min(
-    credits,
-    sum(returns, (returned) => (returned.kind === "operator" ? returned.credits : 0)),
-  );
+  const byHand = Math.min(credits, creditsByHand(returns));
   const price = priceCents ?? 0;
-  const refunded = price === 0 ? 0 : Math.min(price, refundedCents(returns));
-  const withdrawn = sum(returns, (returned) => (returned.kind === "dispute" ? (returned.withdrawn?.cents ?? 0) : 0));
+  const refunded = Math.min(price, refundedCents(returns));
+  const withdrawn = sum(ofKind(returns, "dispute"), (dispute) => dispute.withdrawn?.cents ?? 0);
   const cents = Math.min(price, refunded + withdrawn);
   // 1,000,000 credits of at most 2^31 cents: within the integers that a number holds exactly.
   const share = price === 0 ? 0 : Math.floor((credits * cents) / price);
@@ -133,31 +132,35 @@ export const returnedOf = (
 
 /** Credits that the operator can still take back by hand. */
 export const remainingManualReturn = (credits: Credits, returns: readonly PaymentReturn[]): number =>
-  credits - sum(returns, (returned) => (returned.kind === "operator" ? returned.credits : 0));
+  credits - creditsByHand(returns);
+
+const creditsByHand = (returns: readonly PaymentReturn[]): number =>
+  sum(ofKind(returns, "operator"), ({ credits }) => credits);
 
 /** Uses a total only for the part above the refunds known at its time. */
 const refundedCents = (returns: readonly PaymentReturn[]): number => {
-  const refunds = returns.flatMap((returned) => (returned.kind === "refund" ? [returned] : []));
+  const refunds = ofKind(returns, "refund");
   const known = sum(refunds, ({ cents, failedAt }) => (failedAt === undefined ? cents : 0));
   const containedAt = (time: Date) =>
     sum(refunds, ({ cents, at, failedAt }) => (at <= time && (failedAt === undefined || failedAt >= time) ? cents : 0));
-  const more = sum(returns, (returned) =>
-    returned.kind === "total" ? Math.max(0, returned.cents - containedAt(returned.at)) : 0,
-  );
+  const more = sum(ofKind(returns, "total"), ({ cents, at }) => Math.max(0, cents - containedAt(at)));
   return known + more;
 };
 
 /** The latest reason: the ids of returns by hand are numbered. */
 const reasonOf = (returns: readonly PaymentReturn[]): string | undefined =>
-  returns
-    .flatMap((returned) => (returned.kind === "operator" ? [returned] : []))
+  ofKind(returns, "operator")
+    // Stryker disable next-line EqualityOperator: no two ids are equal
     .toSorted((one, other) => +other.at - +one.at || (one.id < other.id ? 1 : -1))[0]?.reason;
 
 /** An open dispute counts before an ended one, and a lost one before a won one. */
 const disputeOf = (returns: readonly PaymentReturn[]): DisputeState => {
-  const states = new Set(returns.map((returned) => (returned.kind === "dispute" ? returned.state : "none")));
-  return (["open", "lost", "won"] as const).find((state) => states.has(state)) ?? "none";
+  const states = new Set(ofKind(returns, "dispute").map(({ state }) => state));
+  return STATES.find((state) => states.has(state)) ?? "none";
 };
+
+const ofKind = <K extends PaymentReturn["kind"]>(returns: readonly PaymentReturn[], kind: K) =>
+  returns.filter((returned): returned is Extract<PaymentReturn, { kind: K }> => returned.kind === kind);
 
 const sum = <T>(values: readonly T[], of: (value: T) => number): number =>
   values.reduce((total, value) => total + of(value), 0);

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { email } from "../../../domain/accounts/account.js";
 import {
+  INVITATION_SECONDS,
   isPossiblePassword,
   openPasswordLink,
   PASSWORD_LINKS_MAX,
@@ -33,9 +34,9 @@ it("any text of up to 200 characters is compared with a password", () => {
   expect(isPossiblePassword("🔑".repeat(201))).toBe(false);
 });
 
-it("a password link is valid for an hour, and five of one address at the same time", () => {
+it("a password link is valid for an hour, an invitation for seven days, and five of one address at the same time", () => {
   const link = { tokenSha256: "ab".repeat(32), email: email("owner@example.com") };
   const expiresAt = secondsAfter(noon, 3_600);
   expect(openPasswordLink(link.email, link.tokenSha256, noon)).toEqual({ ...link, expiresAt });
-  expect(PASSWORD_LINKS_MAX).toBe(5);
+  expect([PASSWORD_LINKS_MAX, INVITATION_SECONDS]).toEqual([5, 604_800]);
 });

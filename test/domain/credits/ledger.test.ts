@@ -13,7 +13,11 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { type AdjustmentReason, parseAdjustmentReason } from "../../../domain/credits/adjustment.js";
+import {
+  type AdjustmentReason,
+  parseAdjustmentReason,
+  parseAdjustmentReference,
+} from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { adjust, book, type Funds } from "../../../domain/credits/funds.js";
 import {
@@ -23,8 +27,9 @@ import {
   refundEntry,
   reservationEntry,
   sumOf,
+  welcomeEntry,
 } from "../../../domain/credits/ledger.js";
-import { audit, startAudit } from "../../../domain/credits/ledger-audit.js";
+import { audit, auditedTask, startAudit } from "../../../domain/credits/ledger-audit.js";
 import {
   entryPlaceText,
   ledgerCursor,
@@ -108,6 +113,8 @@ describe("the ledger", () => {
     expect(sumOf(entries.slice(0, 2))).toBe(96);
     expect(sumOf(entries)).toBe(100);
     expect(sumOf([])).toBe(0);
+    const welcome = { kind: "adjustment", accountId: accountId(1), reason: "Welcome credits", credits: 12, at: noon };
+    expect(welcomeEntry(accountId(1), credits(12), noon)).toEqual(welcome);
   });
 
   it("sums to the purchased credits minus held and spent credits", () => {
@@ -152,6 +159,12 @@ describe("the place of an entry in its ledger", () => {
 });
 
 describe("the audit", () => {
+  it.each(makers.map((make) => make()))("reads the reservation of a task from its state, $state", (task) => {
+    const { id, state, reservation } = task;
+    const audited = auditedTask(id, reservation.accountId, state, reservation.credits);
+    expect(audited).toEqual({ id, state, reservation });
+  });
+
   it("finds no error in the ledger of a new account", () => {
     expect(audit({ credits: credits(0), activeTasks: 0 }, [], [])).toEqual([]);
   });
@@ -277,6 +290,7 @@ describe("adjust", () => {
     );
     const indebted = { credits: credits(0), debt: credits(most) };
     expect(give(indebted, 1)._unsafeUnwrap().funds).toEqual({ ...indebted, debt: most - 1 });
+    expect(give(indebted, most)._unsafeUnwrap().funds).toEqual(fundsOf(0));
     expect(() => book(indebted, paymentReturnEntry(aPaidOrder(), -1, noon))).toThrow(RangeError);
   });
 
@@ -368,5 +382,14 @@ describe("parseAdjustmentReason", () => {
         rule,
       });
     }
+  });
+});
+
+describe("parseAdjustmentReference", () => {
+  it("takes up to 100 characters without the white space around them", () => {
+    expect(parseAdjustmentReference(` ${"x".repeat(100)} `)._unsafeUnwrap()).toBe("x".repeat(100));
+    const rule = { name: "characters", min: 1, max: 100, actual: 101 };
+    const refusal = { kind: "invalid_request", field: "reference", rule };
+    expect(parseAdjustmentReference("x".repeat(101))._unsafeUnwrapErr()).toEqual(refusal);
   });
 });

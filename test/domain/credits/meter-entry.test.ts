@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { entryNotes } from "../../../domain/credits/meter-entry.js";
+import { entryNotes, entryReason } from "../../../domain/credits/meter-entry.js";
 
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, "x"]));
 
@@ -17,4 +17,9 @@ it.each([
   [{ metadata: { a: "a\u0000" } }, "metadata.a must be text of at most 500"],
 ])("entryNotes refuses %j", (notes, message) => {
   expect(() => entryNotes(notes)).toThrow(message);
+});
+
+it("entryReason trims a reason and refuses an empty one", () => {
+  expect(entryReason(" For the outage ")).toBe("For the outage");
+  expect(() => entryReason(" ")).toThrow('" " cannot be a reason: 1 to 200 characters that can be stored');
 });

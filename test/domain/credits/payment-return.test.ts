@@ -10,6 +10,7 @@ import {
   type PaymentReturn,
   remainingManualReturn,
   returnedOf,
+  UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
 
 const PRICE = 900;
@@ -132,8 +133,10 @@ describe("the returns of an order", () => {
     ["a refund of everything", [{ ...refund, cents: PRICE }], ["refunded", "none", 100]],
     ["a refund of a cent", [{ ...refund, cents: 1 }], ["partly_refunded", "none", 0]],
     ["a total without refunds", [{ ...total, cents: 450 }], ["partly_refunded", "none", 50]],
+    ["a total of a refund of the same time", [refund, total], ["partly_refunded", "none", 33]],
     ["a total of a known refund", [refund, totalLater], ["partly_refunded", "none", 33]],
     ["a total of a refund that failed later", [failedAt(9), totalLater], ["paid", "none", 0]],
+    ["a total of a refund that failed at the same time", [failedAt(1), totalLater], ["paid", "none", 0]],
     ["a total of a refund that failed before it", [failedAt(0), totalLater], ["partly_refunded", "none", 33]],
     ["a total of a refund made after it", [{ ...refund, at: at(2) }, totalLater], ["partly_refunded", "none", 66]],
     ["a won dispute", [won!], ["paid", "won", 0]],
@@ -151,6 +154,10 @@ describe("the returns of an order", () => {
     ["the greater taken by hand", [refund, { ...byHand, credits: credits(50) }], ["partly_refunded", "none", 50]],
   ])("counts %s", (_, returns, expected) => {
     expect(of(...returns)).toEqual(expected);
+  });
+
+  it("keeps the return of an unknown payment for 30 days", () => {
+    expect(UNKNOWN_RETURN_KEPT_MILLISECONDS).toBe(2_592_000_000);
   });
 
   it("remainingManualReturn returns the credits minus earlier manual returns", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { Credits } from "../../../domain/credits/credits.js";
-import { definePolicy } from "../../../domain/credits/policy.js";
+import { definePolicy, rateOf } from "../../../domain/credits/policy.js";
 import {
   IDEMPOTENCY_KEPT_MILLISECONDS,
   PANORAMA_POLICY,
@@ -28,6 +28,7 @@ describe("a policy", () => {
     expectTypeOf<keyof typeof policy.rates>().toEqualTypeOf<"render">();
     // @ts-expect-error: there is no such price
     expect(policy.prices.poster).toBeUndefined();
+    expect(() => rateOf<string>({ rates: {} }, "write")).toThrow('no rate "write". It has none.');
   });
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
@@ -56,7 +57,8 @@ describe("a policy", () => {
 
   it("of the panorama service has the numbers of the specification", () => {
     expect(PANORAMA_POLICY.prices).toEqual({ "1k": 4, "2k": 6, "4k": 10 });
-    expect([PANORAMA_POLICY.activeMax, PANORAMA_POLICY.idempotencyHours]).toEqual([5, 24]);
+    const { activeMax, idempotencyHours, suspendOnDispute } = PANORAMA_POLICY;
+    expect([activeMax, idempotencyHours, suspendOnDispute]).toEqual([5, 24, false]);
     expect(IDEMPOTENCY_KEPT_MILLISECONDS).toBe(86_400_000);
     const rates = Object.entries(PANORAMA_POLICY.rates).map(([kind, { limit }]) => [kind, limit]);
     const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
