@@ -39,7 +39,7 @@ const GLOBAL_IPV6 = ["2000::", 3] as const;
 const bitsOf = (address: string): string => {
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(address)) {
     const bytes = address.split(".").map(Number);
-    return bytes.every((byte) => byte <= 255) ? binary(bytes, 8) : "";
+    if (bytes.every((byte) => byte <= 255)) return binary(bytes, 8);
   }
   // Only this text is safe in the URL, whose parser writes every form of an address in one way.
   if (!/^[\da-f:.]+$/i.test(address) || !URL.canParse(`http://[${address}]`)) return "";

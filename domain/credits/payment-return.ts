@@ -149,9 +149,7 @@ const refundedCents = (returns: readonly PaymentReturn[]): number => {
 
 /** The latest reason: the ids of returns by hand are numbered. */
 const reasonOf = (returns: readonly PaymentReturn[]): string | undefined =>
-  ofKind(returns, "operator")
-    // Stryker disable next-line EqualityOperator: no two ids are equal
-    .toSorted((one, other) => +other.at - +one.at || (one.id < other.id ? 1 : -1))[0]?.reason;
+  ofKind(returns, "operator").toSorted((one, other) => +other.at - +one.at || (one.id < other.id ? 1 : -1))[0]?.reason;
 
 /** An open dispute counts before an ended one, and a lost one before a won one. */
 const disputeOf = (returns: readonly PaymentReturn[]): DisputeState => {
