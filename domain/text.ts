@@ -12,11 +12,17 @@ export const isBlank = (text: string): boolean =>
 export const isVisible = (text: string, max: number): boolean =>
   text !== "" && [...text].length <= max && !/\p{Cc}|\p{Cs}/u.test(text);
 
+/** The first `max` characters. A character is a code point, never half of one. */
+export const firstCharacters = (text: string, max: number): string => {
+  // Stryker disable next-line MethodExpression: only so that a long text is not read to its end
+  const begin = text.slice(0, 2 * max); // a code point has at most two UTF-16 units
+  return [...begin].slice(0, max).join("");
+};
+
 /** The text itself, or its first `charactersMax` Unicode characters and an ellipsis if it is longer. */
 export const shortened = (text: string, charactersMax: number): string => {
-  // A character has at most two UTF-16 units, so a long text is not read to its end.
-  const characters = [...text.slice(0, 2 * charactersMax + 1)];
-  return characters.length > charactersMax ? `${characters.slice(0, charactersMax).join("")}…` : text;
+  const first = firstCharacters(text, charactersMax);
+  return first === text ? text : `${first}…`;
 };
 
 /** Maximum length of compared names. */
@@ -28,8 +34,7 @@ const NAME_CHARACTERS_MAX = 64;
  */
 export const nearName = (name: string, ours: readonly string[]): string | undefined => {
   if (name.length > NAME_CHARACTERS_MAX || ours.includes(name)) return undefined;
-  const meant = stem(name);
-  return meant === "" ? undefined : ours.find((one) => stem(one) === meant);
+  return ours.find((one) => stem(one) === stem(name));
 };
 
 const stem = (name: string): string =>

@@ -54,7 +54,7 @@ export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Pic
 /** Reason why the picture is unusable and refunded, as a clause without a full stop; `undefined` if it is usable. */
 export const unusableReasonOf = (
   { isFlat, seam, seamRatio, poleDeviation: { zenith, nadir } }: Picture,
-  { seamMax, seamRatioMax, poleDeviationMax }: ResultBounds,
+  { seamMax = Infinity, seamRatioMax = Infinity, poleDeviationMax = Infinity }: ResultBounds,
 ): string | undefined => {
   if (isFlat) return "it is a single flat colour";
   const figures = [
@@ -63,7 +63,7 @@ export const unusableReasonOf = (
     ["pole deviation", Math.max(zenith, nadir), poleDeviationMax],
   ] as const;
   for (const [name, figure, max] of figures) {
-    if (max !== undefined && figure > max) return `its ${name} of ${figure} is above ${max}`;
+    if (figure > max) return `its ${name} of ${figure} is above ${max}`;
   }
   return undefined;
 };

@@ -87,7 +87,7 @@ export const keepWithoutThumbnail = (image: UploadingImage): SavedWithoutThumbna
 });
 
 /** The thumbnail was stored later. */
-export const addThumbnail = (image: SavedWithoutThumbnail): SavedImage => ({ ...core(image), status: "saved" });
+export const addThumbnail = (image: SavedWithoutThumbnail): SavedImage => ({ ...image, status: "saved" });
 
 /** Counts one failed attempt: the image stays `uploading` for the next one, or is `failed` after the last one. */
 export const failAttempt = (image: UploadingImage): UploadingImage | UnsavedImage => {
@@ -119,8 +119,4 @@ export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransit
     ? ok(uploading(image.temporaryUrl, image.imageName))
     : err({ kind: "illegal_transition", from: image.status, event: "retry" });
 
-const core = ({ temporaryUrl, imageName, nextName }: StoredImage): ImageCore => ({
-  temporaryUrl,
-  imageName,
-  ...(nextName !== undefined && { nextName }),
-});
+const core = ({ failedAttempts: _, ...image }: UploadingImage): ImageCore => image;

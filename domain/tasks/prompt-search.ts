@@ -1,10 +1,9 @@
+import { firstCharacters } from "../text.js";
+
 /** Maximum length of a search, before and after it is normalized. The rest is ignored. */
 export const SEARCH_CHARACTERS_MAX = 100;
 
-/**
- * Maximum length of the searchable part of a prompt, before and after it is normalized: the longest prompt. Earlier
- * versions stored longer ones.
- */
+/** Maximum length of the searchable part of a prompt, before and after it is normalized: the longest prompt. */
 export const SEARCHED_CHARACTERS_MAX = 4000;
 
 /** Maximum words of a search. Each costs an index a list of prompts. */
@@ -16,43 +15,22 @@ const SEARCH_WORDS_MAX = 12;
  */
 const IGNORED = /(?=\p{M})[\p{Diacritic}\p{Script=Inherited}]|\p{Default_Ignorable_Code_Point}/gu;
 
-/** Characters between words. Symbols such as emoji count as words. */
-const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{So}]+/u;
+/** A character between words. Symbols such as emoji count as words. */
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{So}]/u;
 
-/** Scripts without spaces between words: a word may begin at each character. */
+/** Begins with a script without spaces between words: a word may begin at each character. */
 const WITHOUT_SPACES =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{So}]/u;
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{So}]/u;
 
 /** Words of these scripts are compared in pieces of this many characters. */
 const PIECE_CHARACTERS = 4;
 
-/** Characters that are normalized together. */
-const SLICE_CHARACTERS = 64;
-
-/** The first `max` characters. A character is a code point, never half of one. */
-const firstCharacters = (text: string, max: number): string =>
-  text.length <= max
-    ? text
-    : [...text.slice(0, 2 * max)] // a code point has at most two UTF-16 units
-        .slice(0, max)
-        .join("");
-
 /**
- * The first `max` characters in Unicode's form NFKD, which turns one character into up to 18. The text is processed in
- * slices, so that the time depends only on `max`.
+ * The first `max` characters in Unicode's form NFKD, which turns one character into up to 18. The time depends only on
+ * `max`.
  */
-const decomposed = (text: string, max: number): string => {
-  const characters = [...firstCharacters(text, max)];
-  let form = "";
-  for (let at = 0; at < characters.length && form.length < 2 * max; at += SLICE_CHARACTERS) {
-    form += characters
-      .slice(at, at + SLICE_CHARACTERS)
-      .join("")
-      .normalize("NFKD");
-  }
-  // Again, because marks on both sides of a cut may have to change places.
-  return firstCharacters(form, max).normalize("NFKD");
-};
+const decomposed = (text: string, max: number): string =>
+  firstCharacters(firstCharacters(text, max).normalize("NFKD"), max);
 
 /**
  * Normalizes a text for the search: without case, diacritics and variants of letters, with one space between words, at
@@ -74,17 +52,15 @@ const wordsOf = (text: string, max: number): readonly string[] => {
   return normalized === "" ? [] : normalized.split(" ");
 };
 
-/** `step`: distance between the beginnings of pieces inside a word. */
-const piecesOf = (characters: readonly string[], step: number): readonly string[] => {
-  const last = Math.max(0, characters.length - PIECE_CHARACTERS);
-  const pieces: string[] = [];
-  for (let at = 0; at < characters.length; at += step) {
-    const begin = step > 1 ? Math.min(at, last) : at;
-    if (WITHOUT_SPACES.test(characters[begin] ?? "")) {
-      pieces.push(characters.slice(begin, begin + PIECE_CHARACTERS).join(""));
-    }
-  }
-  return pieces;
+/** The pieces of a word that begin at each of its characters; those at its end are shorter. */
+const piecesOf = (word: string): readonly string[] =>
+  [...word].map((_, at, characters) => characters.slice(at, at + PIECE_CHARACTERS).join(""));
+
+/** The fewest pieces with all characters of a word. */
+const coverOf = (word: string): readonly string[] => {
+  const pieces = piecesOf(word);
+  const last = Math.max(0, pieces.length - PIECE_CHARACTERS);
+  return pieces.filter((_, at) => at <= last && (at % PIECE_CHARACTERS === 0 || at === last));
 };
 
 /**
@@ -92,10 +68,9 @@ const piecesOf = (characters: readonly string[], step: number): readonly string[
  * punctuation.
  */
 export const searchWords = (search: string): readonly string[] => {
-  const wanted = wordsOf(search, SEARCH_CHARACTERS_MAX).flatMap((word) => {
-    const characters = [...word];
-    return WITHOUT_SPACES.test(characters[0] ?? "") ? piecesOf(characters, PIECE_CHARACTERS) : [word];
-  });
+  const wanted = wordsOf(search, SEARCH_CHARACTERS_MAX).flatMap((word) =>
+    WITHOUT_SPACES.test(word) ? coverOf(word).filter((piece) => WITHOUT_SPACES.test(piece)) : [word],
+  );
   const distinct = [...new Set(wanted)];
   // A prefix of another word of the search is found with that word.
   return distinct
@@ -110,9 +85,10 @@ export const searchWords = (search: string): readonly string[] => {
 export const indexedWords = (prompt: string): readonly string[] => {
   const words = new Set<string>();
   for (const word of wordsOf(prompt, SEARCHED_CHARACTERS_MAX)) {
-    const characters = [...word];
-    if (!WITHOUT_SPACES.test(characters[0] ?? "")) words.add(firstCharacters(word, SEARCH_CHARACTERS_MAX));
-    for (const piece of piecesOf(characters, 1)) words.add(piece);
+    if (!WITHOUT_SPACES.test(word)) words.add(firstCharacters(word, SEARCH_CHARACTERS_MAX));
+    for (const piece of piecesOf(word)) {
+      if (WITHOUT_SPACES.test(piece)) words.add(piece);
+    }
   }
   return [...words];
 };

@@ -55,8 +55,10 @@ const pauseAfter = (attempts: number): number =>
   Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, FIRST_PAUSE_MILLISECONDS * 2 ** (attempts - 1));
 
 /** The pause that a receiver asks for, at most 6 hours; 0 without one. */
-export const askedPauseMilliseconds = (result: AttemptResult): number =>
-  result.kind === "failed" ? Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, result.retryAfterMilliseconds ?? 0) : 0;
+export const askedPauseMilliseconds = ({
+  retryAfterMilliseconds = 0,
+}: Extract<AttemptResult, { kind: "failed" }>): number =>
+  Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, retryAfterMilliseconds);
 
 /** The delivery after an attempt that ended at `now`. The last attempt is three days after the first one. */
 export const afterAttempt = (delivery: PendingDelivery, result: AttemptResult, now: Date): Delivery => {

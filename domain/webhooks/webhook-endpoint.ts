@@ -68,11 +68,7 @@ export const admitEndpointAt = (
 };
 
 /** The normalized URL without its fragment. */
-const targetOf = (url: string): string => {
-  const target = new URL(url);
-  target.hash = "";
-  return target.href;
-};
+const targetOf = (url: string): string | undefined => new URL(url).href.split("#")[0];
 
 /** Maximum length of an endpoint's URL, in characters. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
