@@ -5,6 +5,7 @@ import {
   type Picture,
   type ResultBounds,
   resultUrlOf,
+  startViewText,
   unusableReasonOf,
 } from "../../../domain/images/picture.js";
 
@@ -62,6 +63,10 @@ it.each<[string, Picture, ResultBounds, string | undefined]>([
 it("figuresOf drops native size and flatness", () => {
   const { seam, seamRatio, poleDeviation, horizon } = good;
   expect(figuresOf(good)).toEqual({ seam, seamRatio, poleDeviation, horizon });
+});
+
+it("startViewText has both angles, to a tenth of a degree", () => {
+  expect(startViewText({ yaw: 10, pitch: -12.345 })).toBe("10,-12.3");
 });
 
 it("resultUrlOf normalizes a URL as new URL() does", () => {

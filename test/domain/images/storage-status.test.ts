@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { anImageName } from "../../../adapters/contracts/support/builders.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import {
   addThumbnail,
   expire,
@@ -11,11 +12,13 @@ import {
   keep,
   keepRetryAfterSeconds,
   keepWithoutThumbnail,
+  objectsOf,
   retry,
   STORAGE_STATUSES,
   type StorageStatus,
   type StoredImage,
   storageRetryAfterSeconds,
+  takeNextName,
   type UploadingImage,
   uploading,
   waitForStorage,
@@ -116,6 +119,16 @@ describe("the image of a finished task", () => {
     expect(keep(afterFailedAttempts(3))).toEqual(states.saved);
     expect(keepWithoutThumbnail(afterFailedAttempts(3))).toEqual(states["saved-no-thumb"]);
     expect(waitForStorage(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.uploading);
+  });
+
+  it("has an image and a thumbnail under its name, and while it is renamed also under its next name", () => {
+    const nextName = anImageName(2);
+    const names = [imageName, thumbnailNameOf(imageName)];
+    expect(objectsOf(states.saved)).toEqual(names);
+    expect(takeNextName(states.saved)).toEqual(states.saved);
+    const renaming = keep({ ...states.uploading, nextName });
+    expect(objectsOf(renaming)).toEqual([...names, nextName, thumbnailNameOf(nextName)]);
+    expect(takeNextName(renaming)).toEqual({ ...states.saved, imageName: nextName });
   });
 
   it("waits 1, 2, 4 … at most 60 seconds between attempts", () => {

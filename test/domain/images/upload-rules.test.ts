@@ -64,8 +64,16 @@ describe("the type of an uploaded file", () => {
 
   it.each([
     [undefined, "", "application/octet-stream", "binary/octet-stream", "text/plain; charset=utf-8", "image", "/"],
-    ["*/*", "image/*", "multipart/form-data", "application/x-unknown", "application/force-download", "undefined"],
-    ["IMAGE/PNG", "image/png; charset=binary", " image/png ", "image/x-png", "application/png", "(text/html)"],
+    ["*/*", "image/*", "multipart/form-data", "application/x-unknown", "application/force-download", "binary/download"],
+    [
+      "IMAGE/PNG",
+      "image/png; charset=binary",
+      " image/png ",
+      "image/x-png",
+      "application/png",
+      "(text/html",
+      "text/html)",
+    ],
   ])("equals the type of its bytes if %j is declared", (...names) => {
     for (const declared of names) expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
   });

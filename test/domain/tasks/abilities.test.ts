@@ -60,6 +60,11 @@ describe("abilities", () => {
     });
   });
 
+  it("admit a request without a prompt, however short prompts must be", () => {
+    const wanted = { prompt: undefined, imageUrls: ["https://a.example"] };
+    expect(admitAbilities({ ...ALL_ABILITIES, promptCharactersMax: 4 }, wanted).isOk()).toBe(true);
+  });
+
   it("allow everything of the specification by default", () => {
     expect(ALL_ABILITIES).toEqual({ imagesMin: 0, imagesMax: 3, promptCharactersMax: 4000 });
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { creationRequestSchema, parseCreation, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
+import { brokenMetadataRule } from "../../../domain/tasks/metadata.js";
 
 const url = "https://images.example.com/1.jpg";
 const urlOf = (characters: number, filler = "x"): string => {
@@ -196,6 +197,7 @@ describe("a creation request", () => {
     ),
     ["metadata", "order", type("object", "order")],
     ["metadata", ["order"], type("object", ["order"])],
+    ["metadata", 17, type("object", 17)],
     ["metadata", Object.fromEntries(keys(17)), { name: "pairs_max", max: 16, actual: 17 }],
     ["metadata", { "": "x" }, { name: "pair_key", min: 1, max: 40, actual: "" }],
     ["metadata", { [key41]: "x" }, { name: "pair_key", min: 1, max: 40, actual: key41 }],
@@ -207,6 +209,10 @@ describe("a creation request", () => {
     ["metadata", { order: "🌊".repeat(501) }, { name: "pair_value", key: "order", max: 500, actual: "🌊".repeat(501) }],
   ])("is refused with %s %j", (field, value, rule, index) => {
     expect(refusal({ resolution: "1k", prompt: "lake", [field]: value })).toEqual(invalidRequest(field, rule, index));
+  });
+
+  it("cannot have null as metadata, beyond the parser, which leaves it out", () => {
+    expect(brokenMetadataRule(null)).toEqual(type("object", null));
   });
 
   it("may have a seed of 0 to 2147483647, and takes -0 for 0", () => {
@@ -357,6 +363,7 @@ describe("webhook_url", () => {
     [7, type("string", 7)],
     ["http://receiver.example.com/", { name: "https_url", actual: "http://receiver.example.com/" }],
     ["https://", { name: "https_url", actual: "https://" }],
+    ["https:a.example/?https://", { name: "https_url", actual: "https:a.example/?https://" }],
     ["https://[::1", { name: "https_url", actual: "https://[::1" }],
     ["https://user@receiver.example.com/", { name: "no_user_info" }],
     ["https://0x7f.1/hook", { name: "public_host", actual: "127.0.0.1" }],

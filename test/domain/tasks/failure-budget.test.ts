@@ -59,5 +59,6 @@ describe("the failures that an account may have in a day", () => {
       webhook_url: "https://b.example/2",
     });
     expect(bytesOf(request)).toBe(7 + 19 + 6 + 19);
+    expect(bytesOf({ ...request, prompt: undefined, webhookUrl: undefined })).toBe(19 + 6);
   });
 });

@@ -113,8 +113,18 @@ describe("a search in prompts", () => {
     expect(searchWords("lake la lakes snow la")).toEqual(["LAKES", "SNOW"]);
   });
 
+  it.each([
+    [" lake, lake!", ["LAKE"]],
+    ["a".repeat(101), ["A".repeat(100)]],
+    ["東京タワー x夜", ["東京タワ", "京タワー", "タワー", "ワー", "X夜", "夜"]],
+  ])("indexes %j as %j", (prompt, words) => {
+    expect(indexedWords(prompt)).toEqual(words);
+  });
+
   it("compares words of scripts without spaces in pieces of four characters", () => {
     expect(searchWords("東京タワー 夜の")).toEqual(["東京タワ", "京タワー", "夜の"]);
+    expect(searchWords("夜の東京タワ夜の東")).toEqual(["夜の東京", "タワ夜の", "ワ夜の東"]);
+    expect(searchWords("夜lakes")).toEqual(["夜LAK"]);
     expect(finds("東京タワー", "夜の東京タワー")).toBe(true);
     expect(finds("東京タワー", "東京タワと京タワー")).toBe(true); // the price of short pieces
     expect(finds("東京タワー", "東京 タワー")).toBe(false);
@@ -130,6 +140,8 @@ describe("a search in prompts", () => {
         expect(normalizedText(normalized, max)).toBe(normalized);
       }),
     );
+    expect(normalizedText("ß lake", 3)).toBe("SS");
+    expect(normalizedText("\uFDFA", 5)).toBe("صلى ا");
   });
 
   it("indexes any prompt with at most five times as many characters as a prompt may have", () => {

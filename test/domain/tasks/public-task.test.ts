@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { aSucceededTask } from "../../../adapters/contracts/support/builders.js";
+import { apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
+import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import { publicImageName, publicReason } from "../../../domain/tasks/public-task.js";
 
 it.each([
@@ -21,4 +22,8 @@ it("the image of a hidden panorama has a public name without an object", () => {
   const task = aSucceededTask();
   expect(publicImageName(task)).toBe(task.image.imageName);
   expect(publicImageName({ ...task, hiddenReason: "spam" })).toBe(`panoramas/hidden-${task.slug}.jpg`);
+});
+
+it("a panorama that its owner deletes with a key names this key", () => {
+  expect(deletedByKey(apiKeyId(7))).toBe(`key ${apiKeyId(7)}`);
 });

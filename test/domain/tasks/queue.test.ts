@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aPlace } from "../../../adapters/contracts/support/builders.js";
+import { aPlace, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import {
   estimatedMilliseconds,
   freeSlots,
+  longestPauseFrom,
   nextTurn,
   placeOfNewTask,
   type Queue,
@@ -42,6 +43,10 @@ describe("the queue of a provider", () => {
     expect(free(at({ a: 3, b: 2, c: 9 }))).toEqual([2, 0, Number.POSITIVE_INFINITY]);
     expect(free(at({ a: 7, removed: 4 }))).toEqual([0, 2, Number.POSITIVE_INFINITY]); // the operator has lowered a limit
     expect(free(at({ b: 1 }).set(undefined, 4))).toEqual([1, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  it("expects no start after a pause of more than a minute", () => {
+    expect(longestPauseFrom(noon)).toEqual(secondsAfter(noon, 60));
   });
 
   it("slotsOf sums the limits; undefined if one place is unlimited", () => {

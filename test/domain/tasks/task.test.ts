@@ -21,7 +21,13 @@ import {
   type StoredImage,
   uploading,
 } from "../../../domain/images/storage-status.js";
-import { isCancelable } from "../../../domain/tasks/cancel-request.js";
+import {
+  declineCancel,
+  isCancelable,
+  isCancelRequested,
+  requestCancel,
+  wasCancelDeclined,
+} from "../../../domain/tasks/cancel-request.js";
 import {
   fail,
   finish,
@@ -29,15 +35,19 @@ import {
   isInGallery,
   isInProgress,
   isRefusedCreation,
+  isRenamed,
   placeOf,
   requeue,
   start,
+  startViewOf,
   statusOf,
   submit,
   succeed,
+  TASK_STATES,
   type Task,
   withFigures,
 } from "../../../domain/tasks/task.js";
+import { TEXTS_KEPT_MILLISECONDS, withoutTexts } from "../../../domain/tasks/task-texts.js";
 
 const later = secondsAfter(noon, 90);
 const image = uploading("https://provider.example.com/temporary/1.jpg", anImageName());
@@ -92,10 +102,13 @@ describe("a task", () => {
     for (const task of [requeued, fail(requeued, "never_started", later)]) expect(placeOf(task)).toBeUndefined();
   });
 
-  it("keeps the figures of usable and unusable results", () => {
-    const figures = { seam: 3.5, seamRatio: 2.25, poleDeviation: { zenith: 1, nadir: 60 } };
+  it("keeps the figures of usable and unusable results, and begins with their view", () => {
+    const view = { yaw: 90, pitch: -5 };
+    const figures = { seam: 3.5, seamRatio: 2.25, poleDeviation: { zenith: 1, nadir: 60 }, view };
     const measured = withFigures(aGeneratedTask(), figures);
-    expect(succeed(measured, anImageName(), aNativeSize, later).figures).toEqual(figures);
+    const succeeded = succeed(measured, anImageName(), aNativeSize, later);
+    expect(succeeded.figures).toEqual(figures);
+    expect([succeeded, aSucceededTask()].map(startViewOf)).toEqual([view, undefined]);
     expect(fail(measured, "generation_failed", later).figures).toEqual(figures);
     expect(fail(aSubmittedTask(), "generation_failed", later).figures).toBeUndefined();
   });
@@ -228,6 +241,38 @@ describe("a task", () => {
     expect(statusOf(states[state])).toBe(status);
     expect(isActive(states[state])).toBe(active);
     expect(isCancelable(states[state])).toBe(cancelable);
+  });
+
+  it("has exactly these states", () => {
+    expect(TASK_STATES).toEqual(Object.keys(states));
+  });
+
+  it("is renamed if its image has another name afterwards", () => {
+    const renamed = aSucceededTask({ image: { ...image, imageName: anImageName(2) } });
+    expect(isRenamed(states.succeeded, renamed)).toBe(true);
+    for (const other of [states.succeeded, states.generated, states.failed]) {
+      expect([isRenamed(states.succeeded, other), isRenamed(other, states.succeeded)]).toEqual([false, false]);
+    }
+  });
+
+  it("waits a minute after a declined cancel, also if the clock was set back", () => {
+    expect(declineCancel(aSubmittedTask(), later).cancelRequest).toEqual({ wantedAt: later, refusedAt: later });
+    const wanted = requestCancel(aSubmittedTask(), noon);
+    expect(wanted).toEqual({ ...aSubmittedTask(), cancelRequest: { wantedAt: noon } });
+    const declined = declineCancel(wanted, later);
+    expect(declined).toEqual({ ...wanted, cancelRequest: { wantedAt: noon, refusedAt: later } });
+    expect([aSubmittedTask(), wanted, declined].map(isCancelRequested)).toEqual([false, true, false]);
+    const isDeclinedAfter = (seconds: number) => wasCancelDeclined(declined, secondsAfter(later, seconds));
+    expect([-60, -59, 0, 59, 60].map(isDeclinedAfter)).toEqual([false, true, true, true, false]);
+    for (const task of [aSubmittedTask(), wanted]) expect(wasCancelDeclined(task, later)).toBe(false);
+  });
+
+  it("without a picture keeps prompt, image URLs and metadata for a week, and all other fields", () => {
+    expect(TEXTS_KEPT_MILLISECONDS).toBe(604_800_000);
+    const body = { image_urls: ["https://a.example/1"], metadata: { order: "A-17" }, seed: 7 };
+    const failed = aFailedTask({ request: aCreationRequest(body) });
+    const request = { ...failed.request, prompt: undefined, imageUrls: [], metadata: {} };
+    expect(withoutTexts(failed)).toEqual({ ...failed, request });
   });
 
   it("counts as in progress while active, and while its image is uploading", () => {

@@ -43,6 +43,11 @@ describe("shareSlots", () => {
     expect(shareSlots([...a, ...b], [], 6)).toEqual([a[0], b[0], a[1]]);
   });
 
+  it("lets accounts take turns, however many lanes they have", () => {
+    const [a, b, c] = [aDelivery(1, "a"), aDelivery(1, "b"), aDelivery(2, "c")];
+    expect(shareSlots([a, b, c], [], 3)).toEqual([a, c]);
+  });
+
   it("always leaves a slot for an account that has none", () => {
     const hostile = Array.from({ length: 60 }, (_, n) => many(12, 1 + (n % 6), `slow-${n}`)).flat();
     const running: DueDelivery[] = [];
@@ -67,7 +72,9 @@ describe("shareSlots", () => {
     expect(shareSlots(due, [], 256)).toEqual([due[0]]);
     expect(shareSlots(due.slice(1), due.slice(0, 1), 256)).toEqual([]);
     const known = aDelivery(9, "known", steady, origin);
-    expect(shareSlots([known], due.slice(0, 1), 256)).toEqual([known]);
+    const elsewhere = aDelivery(8, "elsewhere", unverified);
+    expect(shareSlots([known, elsewhere], due.slice(0, 1), 256)).toEqual([known, elsewhere]);
+    expect(shareSlots(due.slice(0, 1), [known], 256)).toEqual([due[0]]);
   });
 
   it("tries a new lane of an origin before failed lanes, even if it is due later", () => {
