@@ -57,7 +57,7 @@ class SingleRun {
   }
 
   runOnceMore(): void {
-    this.again = this.running !== undefined;
+    this.again = true; // a run that starts now resets it
     void this.runUnlessRunning();
   }
 

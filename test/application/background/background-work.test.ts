@@ -11,6 +11,7 @@ import {
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../../adapters/persistence/memory-stores.js";
+import type { ApplicationSettings } from "../../../application/application-settings.js";
 import { wakeAfter } from "../../../application/background/background-work.js";
 import { createApplication } from "../../../application/create-application.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
@@ -18,12 +19,20 @@ import { credits } from "../../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 describe("backgroundWork", () => {
-  const clock = new HandClock();
+  const clock = new HandClock(new Date("2026-01-01T12:59:30.000Z")); // the work of every hour follows
   const allPorts = () => ({ ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) });
   let ports: ReturnType<typeof allPorts>;
   beforeEach(() => {
     ports = allPorts();
   });
+  /** Runs the service for the time. */
+  const runFor = async (milliseconds: number, settings: ApplicationSettings) => {
+    const app = createApplication({ ports, settings });
+    await app.start();
+    await clock.advance(milliseconds);
+    await app.stop();
+    expect(ports.reporter.of("work_failed")).toEqual([]);
+  };
 
   it("leases, limits and corrects due work with the times of the service", async () => {
     const claims = vi.spyOn(ports.tasks, "claim");
@@ -33,11 +42,7 @@ describe("backgroundWork", () => {
     ports.tasks.bringForward = async (work, boundsNow) => {
       within[work] = boundsNow().latest.getTime() - clock.now().getTime();
     };
-    const settings = { leaseMilliseconds: 300_000, pollMillisecondsMax: 400_000, referenceRetentionHours: 2 };
-    const app = createApplication({ ports, settings });
-    await app.start();
-    await clock.advance(60_000);
-    await app.stop();
+    await runFor(60_000, { leaseMilliseconds: 300_000, pollMillisecondsMax: 400_000 });
     const leases = claims.mock.calls.map(([work, now, until, limit]) => [work, until.getTime() - now.getTime(), limit]);
     expect(Object.fromEntries(leases.map(([work, ...lease]) => [work, lease]))).toEqual({
       settle: [300_000, 64],
@@ -69,10 +74,7 @@ describe("backgroundWork", () => {
       vi.spyOn(ports.tasks, "eraseTexts"),
       vi.spyOn(ports.operators, "closedNotErased"),
     ];
-    const app = createApplication({ ports, settings: { referenceRetentionHours: 2 } });
-    await app.start();
-    await clock.advance(60_000);
-    await app.stop();
+    await runFor(60_000, { referenceRetentionHours: 2 });
     expect(forgotten.map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1]);
     expect(expire.mock.calls.map(([before, now]) => now.getTime() - before.getTime())).toEqual([2 * 60 * 60 * 1000]);
   });

@@ -85,7 +85,7 @@ describe("clockSchedule", () => {
   it("runs work at once on wake, and once more if it is running", async () => {
     const clock = new HandClock();
     let runs = 0;
-    const schedule = clockSchedule(clock)(
+    const schedule = clockSchedule(clock)<"work" | "unknown">(
       [
         {
           name: "work",
@@ -99,11 +99,30 @@ describe("clockSchedule", () => {
     );
     schedule.start();
     for (let times = 0; times < 3; times += 1) schedule.wake("work");
+    schedule.wake("unknown"); // has no effect
     await clock.settled();
     expect(runs).toBe(2);
     await schedule.stop(0);
     schedule.wake("work");
     await clock.settled();
     expect(runs).toBe(2);
+  });
+
+  it("stops after the current run, and drops the further run that a wake has asked for", async () => {
+    const clock = new HandClock();
+    const ends: (() => void)[] = [];
+    const run = () => new Promise<void>((resolve) => ends.push(resolve));
+    const schedule = clockSchedule(clock)([{ name: "work", everySeconds: 60, run }], expect.unreachable);
+    for (let times = 0; times < 2; times += 1) schedule.wake("work");
+    await clock.settled();
+    let stopped = false;
+    const stopping = schedule.stop(1_000).then(() => {
+      stopped = true;
+    });
+    await clock.settled();
+    expect(stopped).toBe(false);
+    ends[0]?.();
+    await stopping;
+    expect([ends.length, clock.sleeping]).toEqual([1, 0]);
   });
 });

@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import type { Task } from "../../../domain/tasks/task.js";
+import type { SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -215,6 +215,31 @@ describe("settleSubmittedTasks", () => {
       expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
     },
   );
+
+  it.each([
+    ["stops", "failed", 0],
+    ["too_late", "succeeded", 1],
+  ] as const)("carries out a cancel before its poll; the provider answers %s", async (cancel, state, polls) => {
+    world.provider.play({ cancel });
+    await world.tasks.recordCancelRequest((await task()) as SubmittedTask, world.clock.now());
+    const lease = vi.spyOn(world.tasks, "moveWithinLease");
+    const poll = vi.spyOn(world.provider, "poll");
+    expect(await world.poll()).toBe(1);
+    expect(poll).toHaveBeenCalledTimes(polls);
+    expect(lease.mock.calls.map(([, , until]) => until)).toEqual(Array(polls).fill(leaseFromNow()));
+    await world.check();
+    expect((await task()).state).toBe(state);
+  });
+
+  it("does not poll after a cancel that another worker has overtaken", async () => {
+    world.provider.play({ cancel: "too_late" });
+    await world.tasks.recordCancelRequest((await task()) as SubmittedTask, world.clock.now());
+    world.tasks.moveWithinLease = async () => err({ kind: "stale_task", id });
+    const poll = vi.spyOn(world.provider, "poll");
+    expect(await world.settle()).toBe(1);
+    expect(poll).not.toHaveBeenCalled();
+    expect(world.reporter.of("work_failed")).toEqual([]);
+  });
 
   it("polls at the deadline even if the provider's next poll would be later", async () => {
     world.provider.play({ poll: "running" });

@@ -205,6 +205,7 @@ describe("deliverEvents", () => {
     await confirmedOnce();
     await failedTasks(20);
     const ends = answersOnCall();
+    const claim = vi.spyOn(world.deliveries, "claim");
     const run = deliver();
     const sent: number[] = [];
     for (let n = 0; n < 20; n += 1) {
@@ -214,6 +215,7 @@ describe("deliverEvents", () => {
     }
     // The second claim leaves 12 running, and the next ones none until at most 6 are.
     expect(sent).toEqual([8, 8, 8, 8, 16, 16, 16, 16, 16, 16, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20]);
+    expect(claim.mock.calls.slice(0, 3).map(([{ busyLanes }]) => busyLanes.length)).toEqual([0, 0, 1]);
     expect(await run).toBe(20);
     expect(world.clock.sleeping).toBe(0);
   });
@@ -290,7 +292,10 @@ describe("deliverEvents", () => {
     await endpointAt("https://gone.example/hook");
     await failedTasks(3);
     sender.answer = () => ({ kind: "failed", detail: "status 410", isGone: true });
+    const switchOff = vi.spyOn(world.deliveries, "switchOff");
     await deliver();
+    const [[, , now, failingSince]] = switchOff.mock.calls as [Parameters<typeof world.deliveries.switchOff>];
+    expect(now.getTime() - failingSince.getTime()).toBe(3 * DAY_MILLISECONDS);
     expect(world.reporter.of("webhook_endpoint_off").map(({ reason }) => reason)).toEqual(["gone"]);
     expect(await states()).toEqual(["failed", "failed", "failed"]);
   });

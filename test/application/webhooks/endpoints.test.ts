@@ -145,9 +145,10 @@ describe("deliveries of an account", () => {
 
 describe("testEndpoint", () => {
   it("sends a signed webhook.test to the endpoint, and returns the outcome", async () => {
+    await create(`${URL_A}/another`);
     const endpoint = (await create(URL_A))._unsafeUnwrap();
     (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
-    const [rotated] = await world.endpoints.list(owner);
+    const [, rotated] = await world.endpoints.list(owner);
     const at = world.clock.now();
     world.webhookSender.answer = async () => {
       await world.clock.advance(120);

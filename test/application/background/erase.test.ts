@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { noon } from "../../../adapters/contracts/support/builders.js";
-import { eraseTexts } from "../../../application/background/erase.js";
+import { aCreationRequest, accountId, noon } from "../../../adapters/contracts/support/builders.js";
+import { ERASE_PAUSE_MILLISECONDS, eraseClosedAccounts, eraseTexts } from "../../../application/background/erase.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task-texts.js";
+import { anOwner, aWorld } from "../../support/world.js";
 
 describe("eraseTexts", () => {
   const clock = { now: () => noon };
@@ -35,5 +36,29 @@ describe("eraseTexts", () => {
     const store = storeWith(250);
     expect(await eraseTexts({ ...store, clock })(AbortSignal.abort())).toBe(0);
     expect(store.calls).toEqual([]);
+  });
+});
+
+describe("eraseClosedAccounts", () => {
+  it("erases nothing when the signal is aborted", async () => {
+    const never = () => Promise.reject(new Error("it was called"));
+    const erasure = { eraseTasks: never, eraseEvents: never, recordErased: never };
+    const operators = { ...erasure, closedNotErased: async () => [accountId(1)] };
+    await expect(eraseClosedAccounts({ operators, clock: { now: () => noon } })(AbortSignal.abort())).resolves.toBe(1);
+  });
+});
+
+describe("eraseDeletedPanoramas", () => {
+  it("needs no provider that deletes copies", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 10);
+    const { id } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    await world.deletePanorama(id, owner);
+    Object.assign(world.provider, { discard: undefined });
+    expect(await world.erase()).toBe(1);
+    await world.clock.advance(ERASE_PAUSE_MILLISECONDS);
+    expect(await world.erase()).toBe(0);
   });
 });
