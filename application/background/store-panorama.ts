@@ -76,8 +76,8 @@ export const deleteIfUnwanted = async (
   { id, image }: SucceededTask,
 ): Promise<void> => {
   const stored = await tasks.wantedImage(id);
-  const wanted = stored === undefined ? [] : objectsOf(stored);
-  for (const name of objectsOf(image)) if (!wanted.includes(name)) await storage.delete(name);
+  const wanted = stored && objectsOf(stored);
+  for (const name of objectsOf(image)) if (!wanted?.includes(name)) await storage.delete(name);
 };
 
 /** A task with an image that is not stored yet. */

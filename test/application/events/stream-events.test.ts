@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { watchStreams } from "../../../application/background/watch-changes.js";
@@ -200,14 +200,19 @@ describe("watchStreams", () => {
     await expectWoken(stranger);
   });
 
-  it("reads nothing without streams", async () => {
+  it("reads nothing without streams and waits, and ends a wait with a revoked key", async () => {
     const world = aWorld();
     let reads = 0;
     const watch = async () => {
       reads += 1;
       return { latest: new Map(), liveKeys: new Map() };
     };
-    await watchStreams({ events: { watch }, signals: new InProcessEventSignals(), heldKeys: heldKeys(world) })();
+    const held = heldKeys(world);
+    const watchAll = watchStreams({ events: { watch }, signals: new InProcessEventSignals(), heldKeys: held });
+    await watchAll();
     expect(reads).toBe(0);
+    const wait = held.hold({ id: apiKeyId(1), expiresAt: undefined }, new AbortController().signal);
+    await watchAll();
+    expect([reads, wait.isKeyUnusable()]).toEqual([1, true]);
   });
 });
