@@ -27,7 +27,18 @@ describe("isPublicAddress", () => {
   );
 
   it.each([
-    ["", "localhost", "1.2.3", "1.2.3.256", "33.2.3.256", "01.2.3.0004", "8.8.8.8 ", "1::2::3", "2606:4700::g"],
+    [
+      "",
+      "localhost",
+      "1.2.3",
+      "1.2.3.256",
+      "33.2.3.256",
+      "01.2.3.0004",
+      "0008.8.8.8",
+      "8.8.8.8 ",
+      "1::2::3",
+      "2606:4700::g",
+    ],
     ["::1]/x[", "2606:4700::1]/[", "x]@[2606:4700::1"],
   ])("refuses %j, which is no address", (...texts) => {
     for (const text of texts) expect([text, isPublicAddress(text)]).toEqual([text, false]);

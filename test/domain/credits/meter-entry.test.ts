@@ -11,7 +11,7 @@ it("entryNotes keeps what is given, up to its limits, and nothing else", () => {
 
 it.each([
   [{ description: "x".repeat(501) }, "The description must be text of at most 500 characters that can be stored."],
-  [{ description: 7 as unknown as string }, "The description must be text"],
+  [{ description: ["x"] as unknown as string }, "The description must be text"],
   [{ metadata: pairs(17) }, "The metadata has 17 pairs, more than 16."],
   [{ metadata: { ["k".repeat(41)]: "" } }, "A key of the metadata must be text of at most 40"],
   [{ metadata: { a: "a\u0000" } }, "metadata.a must be text of at most 500"],
