@@ -186,6 +186,7 @@ describe("a creation request", () => {
     ["image_urls", [url, `${url}\u0000`], { name: "storable_text" }, 1],
     ["image_urls", [`${url}\udc00`], { name: "storable_text" }, 0],
     ["image_urls", ["https://me:secret@example.com/1.jpg"], { name: "no_user_info" }, 0],
+    ["image_urls", ["https://:secret@example.com/1.jpg"], { name: "no_user_info" }, 0],
     ["visibility", "hidden", oneOf(visibilities, "hidden")],
     ["visibility", true, oneOf(visibilities, true)],
     ...[-1, 2 ** 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "7", true, [7]].map(
