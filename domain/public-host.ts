@@ -32,29 +32,25 @@ const SPECIAL_IPV6 = [
 ] as const;
 const GLOBAL_IPV6 = ["2000::", 3] as const;
 
-/**
- * The first binary digits of the address: all 32 of IPv4, and at least 48 of IPv6, as many as the smallest special
- * network has. Empty for any other text.
- */
-const bitsOf = (address: string): string => {
+/** The address as 32 or 128 binary digits; `undefined` for any other text. */
+const bitsOf = (address: string): string | undefined => {
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(address)) {
     const bytes = address.split(".").map(Number);
-    if (bytes.every((byte) => byte <= 255)) return binary(bytes, 8);
+    return bytes.every((byte) => byte <= 255) ? binary(bytes, 8) : undefined;
   }
   // Only this text is safe in the URL, whose parser writes every form of an address in one way.
-  if (!/^[\da-f:.]+$/i.test(address) || !URL.canParse(`http://[${address}]`)) return "";
-  const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  // `::` is at least two groups of zeros. More, and the place of what follows, decide nothing: of the public addresses,
-  // the first group is not 0, and no special network has more than three.
-  const groups = text.replace("::", ":0:0:").split(":");
-  const numbers = groups.map((group) => Number.parseInt(`0${group}`, 16));
-  return binary(numbers, 16);
+  if (!/^[\da-f:.]+$/i.test(address) || !URL.canParse(`http://[${address}]`)) return undefined;
+  const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
+    .slice(1, -1)
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16))));
+  return binary([...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail], 16);
 };
 
 const binary = (numbers: readonly number[], digits: number): string =>
   numbers.map((number) => number.toString(2).padStart(digits, "0")).join("");
 
-const prefixOf = ([network, length]: readonly [string, number]): string => bitsOf(network).slice(0, length);
+const prefixOf = ([network, length]: readonly [string, number]): string => (bitsOf(network) ?? "").slice(0, length);
 
 const [specialIpv4, specialIpv6] = [SPECIAL_IPV4.map(prefixOf), SPECIAL_IPV6.map(prefixOf)];
 const globalIpv6 = prefixOf(GLOBAL_IPV6);
@@ -62,6 +58,7 @@ const globalIpv6 = prefixOf(GLOBAL_IPV6);
 /** True if an IPv4 or IPv6 address is reachable on the Internet. False for any other text. */
 export const isPublicAddress = (address: string): boolean => {
   const bits = bitsOf(address);
+  if (bits === undefined) return false;
   const special = bits.length === 32 ? specialIpv4 : specialIpv6;
   return (bits.length === 32 || bits.startsWith(globalIpv6)) && !special.some((prefix) => bits.startsWith(prefix));
 };
