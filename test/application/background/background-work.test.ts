@@ -7,6 +7,7 @@ import {
   aSubmittedTask,
   aSubmittingTask,
   aSucceededTask,
+  taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
@@ -19,10 +20,11 @@ import { credits } from "../../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 describe("backgroundWork", () => {
-  const clock = new HandClock(new Date("2026-01-01T12:59:30.000Z")); // the work of every hour follows
   const allPorts = () => ({ ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) });
+  let clock: HandClock;
   let ports: ReturnType<typeof allPorts>;
   beforeEach(() => {
+    clock = new HandClock(new Date("2026-01-01T12:59:30.000Z")); // the work of every hour follows
     ports = allPorts();
   });
   /** Runs the service for the time. */
@@ -92,6 +94,11 @@ describe("backgroundWork", () => {
       for (let turns = 0; turns < 5; turns += 1) await clock.settled();
       expect(ports.webhookSender.sent).toHaveLength(count);
     }
+    const claim = vi.spyOn(ports.deliveries, "claim");
+    const { name } = ports.provider;
+    await app.panoramas.receiveProviderWebhook(name, ports.providerWebhooks.get(name)!.about(taskId(404)));
+    await clock.settled();
+    expect(claim).not.toHaveBeenCalled(); // a poll starts no claim
     await app.stop(0);
   });
 });

@@ -83,7 +83,10 @@ describe("checkGeneratedImages", () => {
     expect(statusOf(await task())).toBe("processing");
     expect(await balance()).toBe(94);
     await world.clock.advance(A_SECOND);
+    const lease = vi.spyOn(world.tasks, "moveWithinLease");
     expect(await world.check()).toBe(1);
+    const leaseFromNow = new Date(world.clock.now().getTime() + LEASE_MILLISECONDS);
+    expect(lease.mock.calls.map(([, , until]) => until)).toEqual([leaseFromNow]);
 
     expect(await task()).toMatchObject({
       state: "succeeded",
@@ -180,6 +183,7 @@ describe("checkGeneratedImages", () => {
     await world.check();
     await expectRefund("deadline_passed");
     expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
+    for (const { work } of world.reporter.of("work_failed")) expect(work).toBe("check");
   });
 
   it("succeeds while the storage is unavailable, and tries to store the image with growing back-off", async () => {
@@ -271,6 +275,7 @@ describe("checkGeneratedImages", () => {
       expect(await balance()).toBe(94);
       expect(world.reporter.of("task_succeeded")).toHaveLength(1);
       expect(world.reporter.of("task_failed")).toEqual([]);
+      expect(world.reporter.of("work_failed")).toEqual([]);
       expect(world.storage.objects.size).toBe(2);
     },
   );

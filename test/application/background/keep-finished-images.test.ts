@@ -47,10 +47,14 @@ describe("keepFinishedImages", () => {
     expect(await world.keep()).toBe(0);
   });
 
-  it("sets the storage status failed without a retry when the image can never be downloaded", async () => {
-    world.provider.play({ download: "unusable" });
+  it.each([
+    ["can never be downloaded", "unusable", "failed", "the script lets the URL lead to a private address"],
+    ["is not an image", "no_image", "failed", "it is not an image"],
+    ["is gone", "gone", "expired", "the script lets the URL expire"],
+  ] as const)("does not retry an image that %s", async (_, download, status, detail) => {
+    world.provider.play({ download });
     await world.keep();
-    expect((await image()).status).toBe("failed");
+    expect([(await image()).status, lastDetail()]).toEqual([status, detail]);
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(0);
   });
