@@ -69,16 +69,16 @@ it("finishes a renaming that stopped half-way, whatever call of the storage fail
   (await hideAllPanoramas(world)(owner, { reason: "why", by: "ann" }))._unsafeUnwrap();
   const { storage } = world;
   const calls: string[] = [];
-  for (const call of ["put", "delete"] as const) {
+  for (const call of ["read", "put", "delete"] as const) {
     const made = storage[call].bind(storage) as (...given: unknown[]) => Promise<never>;
-    // The second call of each kind fails once, after the first file was copied or deleted.
+    // The second call of each kind fails once, after the first file was read, copied or deleted.
     storage[call] = async (...given: unknown[]) => {
       calls.push(call);
       const fails = calls.filter((one) => one === call).length === 2;
       return fails ? (err({ kind: "storage_unavailable", reason: `no ${call}` }) as never) : made(...given);
     };
   }
-  for (const detail of ["no put", "no delete"]) {
+  for (const detail of ["no read", "no put", "no delete"]) {
     expect(await world.keep()).toBe(1);
     expect(world.reporter.of("image_status").at(-1)).toMatchObject({ taskId: id, detail });
     expect(world.reporter.of("work_failed").at(-1)).toMatchObject({ taskId: id, error: detail });
