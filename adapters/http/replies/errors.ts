@@ -44,7 +44,7 @@ export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
 /** The database of a store cannot be reached (application/ports/stores/store-errors.ts). */
-export type Unreachable = Unfinished & { readonly kind: "store_unreachable"; readonly thrown: StoreUnreachable };
+export type Unreachable = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreUnreachable };
 
 /** An instance looks for its database at once, and for its connections within seconds. */
 export const UNREACHABLE_RETRY_AFTER_SECONDS = 5;
@@ -165,7 +165,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     cause: thrown,
   }),
   // Not 429: nobody knows whether the last statement was carried out.
-  store_unreachable: ({ thrown, isCreation }) => ({
+  store_away: ({ thrown, isCreation }) => ({
     status: 500,
     code: "internal_error",
     message: `The service cannot reach its database. Retry in ${UNREACHABLE_RETRY_AFTER_SECONDS} s.${isCreation ? ` ${CHECK_FIRST}, or send it with the same Idempotency-Key.` : ""}`,
@@ -183,7 +183,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 /** The answer to a request whose handler has thrown. */
 export const thrownReply = ({ requestId, method, url }: ThrownRequest, thrown: unknown): Reply => {
   const isCreation = method === "POST" && CREATION_PATH.test(url);
-  if (thrown instanceof StoreUnreachable) return errorReply({ kind: "store_unreachable", thrown, isCreation });
+  if (thrown instanceof StoreUnreachable) return errorReply({ kind: "store_away", thrown, isCreation });
   if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
   if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
   return errorReply({ kind: "internal_error", requestId, thrown, isCreation });

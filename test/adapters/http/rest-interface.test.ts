@@ -90,7 +90,7 @@ const THROWN = [
   {
     thrown: new StoreUnreachable("connection refused"),
     status: 500,
-    error: "store_unreachable",
+    error: "store_away",
     retryAfter: "5",
     says: /^The service cannot reach its database\. Retry in 5 s\./,
   },
