@@ -1,4 +1,4 @@
-import { cp, rm, writeFile } from "node:fs/promises";
+import { cp, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -274,6 +274,7 @@ it("account erase-again closes an account again that was closed after a backup, 
   await run("account", "create", "--email", "bob@example.com");
   const file = join(folder, "panorama.sqlite");
   await run("backup", file);
+  expect((await stat(file)).mode & 0o077).toBe(0);
   await run("account", "close", "--account", id, "--confirm", "ann@example.com");
   const list = await run("account", "erasures");
   expect(list).toEqual({ erasures: [{ account_id: id, closed_at: expect.any(String) }] });
