@@ -40,7 +40,7 @@ export const VERIFICATIONS = {
     steps: [BUILD, "tsx test/deployment/rolling.ts"],
   },
   runtimes: {
-    about: "client, meter and fetchRoutes in Node.js, Deno, Bun and workerd, and their sizes",
+    about: "client, meter and fetchRoutes in Node.js, Deno, Bun and workerd",
     steps: [BUILD, PACKAGES, "tsx test/packages/runtimes.ts"],
   },
   "supply-chain": {

@@ -3,16 +3,11 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 
-/**
- * `npm run verify packages-form`: attw, from the registry, for each package, and its sizes: the tarball and the import
- * of the core, and what a bundle of one domain function costs.
- */
+/** `npm run verify packages-form`: attw, from the registry, for each package; tarball and import of the core. */
 const run = promisify(execFile);
 const CORE_TARBALL_BYTES_MAX = 320_000;
 const CORE_IMPORT_MILLISECONDS_MAX = 30;
-const OPEN_TASK_BYTES_MAX = 30_000;
 
 const failures: string[] = [];
 const limit = (what: string, actual: number, max: number, unit: string): void => {
@@ -40,16 +35,6 @@ try {
     );
   }
   const core = resolve("dist-packages/panorama-core/dist");
-  const { outputFiles } = await build({
-    stdin: { contents: `export { openTask } from "${core}/domain/tasks/task.js";`, resolveDir: "." },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    write: false,
-  });
-  limit("openTask, bundled and minified", outputFiles[0]?.contents.length ?? 0, OPEN_TASK_BYTES_MAX, "bytes");
   const timed = `const start = performance.now(); await import("${core}/domain/tasks/task.js"); console.log(performance.now() - start);`;
   const times: number[] = [];
   for (let n = 0; n < 5; n += 1) {

@@ -2,8 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { basename, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { makePackages } from "../packed/make-packages.js";
@@ -32,18 +31,19 @@ const PACKAGES = ["panorama-core", "panorama-client", "panorama-service"] as con
 const project = process.cwd();
 const VERSIONS = {
   "@photostructure/sqlite": "1.2.1",
+  "@types/express": "5.0.6",
   "@types/node": "20.19.43",
   "@types/pg": "8.23.1",
+  express: "5.3.0",
   "fast-check": "4.10.2",
-  fastify: "5.12.8",
   pg: "8.23.1",
   typescript: "5.9.3",
-  vitest: "4.1.12",
 };
 const EXAMPLES = [
-  ...["application.ts", "client.ts", "durable.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
-  ...["own-server.ts", "page.ts", "prove-meter-store.ts", "prove-storage.ts", "prove-with-vitest.ts"],
-  ...["replicate.ts", "sql.ts"],
+  ...["embedding/application.ts", "embedding/client.ts", "embedding/meter-on-postgres.ts"],
+  ...["embedding/meter-store-of-documents.ts", "embedding/one-use-case.ts", "embedding/own-server.ts"],
+  ...["embedding/page.ts", "embedding/prove-meter-store.ts", "embedding/prove-storage.ts", "embedding/replicate.ts"],
+  ...["express/service.ts"],
 ];
 
 const ended = async (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> => {
@@ -64,9 +64,8 @@ const check = (what: string, actual: unknown, expected: unknown): void => {
 /** An empty project with these packages, installed by this package manager. */
 const install = async (manager: Manager, folder: string, dependencies: Readonly<Record<string, string>>) => {
   await mkdir(folder);
-  // Fastify's light-my-request allows a version of cookie that needs Node.js 22, and cbor-extract 2.2.3 lacks packages
-  // for single platforms; yarn refuses both.
-  const resolutions = { "cbor-extract": "2.2.2", ...("fastify" in dependencies && { cookie: "1.0.2" }) };
+  // cbor-extract 2.2.3 lacks packages for single platforms, which yarn refuses.
+  const resolutions = { "cbor-extract": "2.2.2" };
   const manifest = { private: true, type: "module", dependencies, resolutions };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const [command, ...first] = MANAGERS[manager];
@@ -80,57 +79,27 @@ const COMPILER_OPTIONS = [
   ...["--target", "es2022", "--types", "node", "--skipLibCheck", "false"],
 ];
 
-/** Starts the example of a durable application, and returns what it prints first. */
-const startDurable = async (folder: string, port: string) => {
-  const started = spawn(process.execPath, ["durable.js"], { cwd: folder, env: { ...process.env, PORT: port } });
-  let errors = "";
-  started.stderr.on("data", (data) => (errors += data));
-  for await (const line of createInterface(started.stdout)) return { started, line };
-  throw new Error(`The durable example has printed nothing:\n${errors}`);
+/** Starts the example of a service with Express, and ends it: products.program.test.ts kills it. */
+const startExpress = async (folder: string): Promise<void> => {
+  const env = { ...process.env, PORT: String(await freePort()) };
+  const service = spawn(process.execPath, ["service.js"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await Promise.race([once(service.stdout, "data"), once(service, "exit")]);
+  check("the start of the Express example", String(line), "ready\n");
+  service.kill("SIGTERM");
+  check("the end of the Express example", await once(service, "exit"), [0, null]);
 };
-
-/** Kills it after a creation: the next start finishes the panorama, and knows account, key and credits. */
-const killDurable = async (folder: string): Promise<void> => {
-  const port = String(await freePort());
-  const api = `http://127.0.0.1:${port}/api/v1`;
-  const first = await startDurable(folder, port);
-  const headers = { "x-api-key": first.line.replace("The key is ", "") };
-  const body = JSON.stringify({ prompt: "a quiet lake at sunset", resolution: "1k" });
-  const created = await fetch(`${api}/panoramas`, { method: "POST", headers, body });
-  const { id } = (await created.json()) as { id: string };
-  first.started.kill("SIGKILL");
-  await once(first.started, "exit");
-
-  const second = await startDurable(folder, port);
-  check("the customer after a kill", second.line, "The customer is known: email_taken");
-  let task: { status?: string; output?: { storage_status: string; viewer_url?: string } } = {};
-  for (let attempt = 0; attempt < 40 && task.output?.storage_status !== "saved"; attempt += 1) {
-    const read = await fetch(`${api}/panoramas/${id}`, { headers: { ...headers, prefer: "wait=30" } });
-    task = (await read.json()) as typeof task;
-    if (task.status === "succeeded") await setTimeout(500);
-  }
-  const credits = (await (await fetch(`${api}/credits`, { headers })).json()) as { remaining_credits: number };
-  const { storage_status: stored, viewer_url: viewer } = task.output ?? {};
-  check("the panorama after a kill", [task.status, stored, viewer, credits.remaining_credits], DURABLE);
-  second.started.kill("SIGTERM");
-  const [code] = await once(second.started, "exit");
-  check("the end of the durable example", code, 0);
-};
-const DURABLE = ["succeeded", "saved", undefined, 6];
 
 const runExamples = async (folder: string): Promise<void> => {
-  for (const example of EXAMPLES) await cp(resolve("test/examples/embedding", example), join(folder, example));
+  const sources = EXAMPLES.map((example) => basename(example));
+  for (const example of EXAMPLES) await cp(resolve("test/examples", example), join(folder, basename(example)));
   const tsc = join(project, "node_modules/typescript/bin/tsc");
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler", "--noEmit"];
   for (const mode of [bundler, ["--module", "nodenext"]]) {
-    await ended(process.execPath, [tsc, ...COMPILER_OPTIONS, ...mode, ...EXAMPLES], folder);
+    await ended(process.execPath, [tsc, ...COMPILER_OPTIONS, ...mode, ...sources], folder);
   }
-  const output = await ended(process.execPath, ["fastify.js"], folder);
-  const expected = [202, "succeeded", 202, "failed", 202, "succeeded", 402, "insufficient_credits", 0];
-  check("the Fastify example", JSON.parse(output), expected);
   const served = await ended(process.execPath, ["own-server.js"], folder, { PORT: String(await freePort()) });
   check("the example with a server of its own", JSON.parse(served), [202, "succeeded", 404, "a page of yours"]);
-  await killDurable(folder);
+  await startExpress(folder);
 
   const service = await FakeService.start();
   try {
@@ -142,9 +111,8 @@ const runExamples = async (folder: string): Promise<void> => {
   }
   const postgres = await PostgresServer.start();
   try {
-    const output = await ended(process.execPath, ["sql.js"], folder, { DATABASE_URL: postgres.url });
-    const used = [7, "submitted, 6 credits"];
-    check("the SQL example", JSON.parse(output), [used, [{ name: "a row of yours" }], used, { rows: 1 }]);
+    const output = await ended(process.execPath, ["meter-on-postgres.js"], folder, { DATABASE_URL: postgres.url });
+    check("the PostgreSQL example", JSON.parse(output), { third: "insufficient_credits", jobs: 2, balance: 7 });
   } finally {
     await postgres.remove();
   }

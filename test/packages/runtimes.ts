@@ -1,10 +1,9 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
@@ -13,14 +12,12 @@ import { restAnswers } from "./rest-requests.js";
 
 /**
  * `npm run verify runtimes`: installs panorama-client and panorama-core of dist-packages/, and Deno, Bun and workerd
- * from the registry, in an empty project. Uses client and meter in each of them, and in this Node.js. Prints the sizes.
- * Then each of them serves the REST interface with `fetchRoutes` of panorama-service, and answers the same requests as
- * `restRoutes` on `node:http` (rest-requests.ts).
+ * from the registry, in an empty project. Uses client and meter in each of them, and in this Node.js. Then each of them
+ * serves the REST interface with `fetchRoutes` of panorama-service, and answers the same requests as `restRoutes` on
+ * `node:http` (rest-requests.ts).
  */
 const run = promisify(execFile);
 const PACKAGES = ["panorama-client", "panorama-core", "panorama-service"] as const;
-const CLIENT_COMPRESSED_BYTES_MAX = 15_000;
-const CORE_INSTALLED_BYTES_MAX = 3_000_000;
 const RUNTIMES = { deno: "2.9.6", bun: "1.4.5", workerd: "1.20261117.1" };
 
 /** What each runtime does with the client. `path`: a file to upload, where there are files. */
@@ -125,30 +122,6 @@ const check = (runtime: string, answer: string, files: number, service: FakeServ
   console.log(`${runtime}: meter and client work, as ${service.received.at(-1)?.headers["user-agent"]}`);
 };
 
-const limit = (what: string, bytes: number, max: number): void => {
-  console.log(`${what}: ${bytes} bytes, at most ${max}`);
-  if (bytes > max) throw new Error(`${what} is too large`);
-};
-
-/** Everything that the client exports, minified and compressed for a browser, and the files of the installed core. */
-const checkSizes = async (folder: string): Promise<void> => {
-  const { outputFiles } = await build({
-    stdin: { contents: 'export * from "panorama-client";', resolveDir: folder },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    write: false,
-  });
-  const client = gzipSync(outputFiles[0]?.contents ?? "").length;
-  limit("panorama-client, bundled and compressed", client, CLIENT_COMPRESSED_BYTES_MAX);
-  const entries = await readdir(join(folder, "node_modules/panorama-core"), { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
-  const installed = sizes.reduce((sum, size) => sum + size, 0);
-  limit("panorama-core, installed", installed, CORE_INSTALLED_BYTES_MAX);
-};
-
 const folder = await mkdtemp(join(tmpdir(), "panorama-runtimes-"));
 const service = await FakeService.start();
 try {
@@ -166,7 +139,6 @@ try {
   await writeFile(join(folder, "program.js"), PROGRAM);
   await writeFile(join(folder, "worker.js"), WORKER);
 
-  await checkSizes(folder);
   const env = { ...process.env, PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
   const bin = (name: string) => join(folder, "node_modules/.bin", name);
   const commands: readonly [string, string, readonly string[]][] = [

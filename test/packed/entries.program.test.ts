@@ -35,7 +35,7 @@ describe("the entries of the packed packages", () => {
 
   beforeAll(async () => {
     const packages = ["panorama-core", "panorama-client"];
-    project = await PackedProject.with(packages, ["@types/node", "fast-check", "vitest"]);
+    project = await PackedProject.with(packages, ["@types/node", "fast-check"]);
     const sources = { "use.ts": USE, "use.cts": USE };
     for (const [name, text] of Object.entries(sources)) await writeFile(join(project.folder, name), text);
   });
@@ -117,16 +117,12 @@ describe("the entries of the packed packages", () => {
     await Promise.all(links.map((path) => readFile(join(core, path))));
   });
 
-  it("prove a store with the suites, with Vitest and with node:test", async () => {
-    const sources = ["meter-store-of-documents", "prove-meter-store", "prove-storage", "prove-with-vitest"];
+  it("prove a store with the suites, with node:test", async () => {
+    const sources = ["meter-store-of-documents", "prove-meter-store", "prove-storage"];
     await project.compile(sources.map((name) => `test/examples/embedding/${name}.ts`));
     const proofs = ["prove-meter-store.js", "prove-storage.js"];
     const { stdout } = await run(process.execPath, ["--test", ...proofs], { cwd: project.folder });
     expect(stdout).toContain("# fail 0");
-    const config = 'export default { test: { include: ["prove-with-vitest.js"] } };';
-    await writeFile(join(project.folder, "vitest.config.js"), config);
-    const vitest = resolve("node_modules/vitest/vitest.mjs");
-    await run(process.execPath, [vitest, "run"], { cwd: project.folder });
   });
 
   const manifestOf = async (folder: string) => JSON.parse(await readFile(join(folder, "package.json"), "utf8"));

@@ -1,5 +1,6 @@
 // Panoramas in an Express service, in one process on one machine. It forgets nothing: its data are in the folder
-// `data`. PORT=8080 node service.js
+// `data`. Several machines share PostgreSQL and a bucket: `nodePorts({ pool, schema: "panorama", provider, storage })`.
+// PORT=8080 node service.js
 import { mkdirSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import express from "express";
