@@ -1,10 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROMPT_TEMPLATE } from "../../adapters/provider/remote/leading-prompt.js";
-import { McpSession } from "../support/mcp-session.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import type { Installation } from "../support/service-process.js";
 
@@ -72,24 +70,6 @@ describe("a service with a settings file", () => {
     expect(await credits.json()).toMatchObject({ remaining_credits: 990, reserved_credits: 10 });
   });
 
-  it("gives its prices to the MCP server, which compares them with max_credits", async () => {
-    const session = await McpSession.over(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: ["dist/bootstrap/panorama.cjs", "mcp"],
-        env: { PANORAMA_BASE_URL: installation.url, PANORAMA_API_KEY: key, PANORAMA_STATE_DIR: folder },
-        stderr: "pipe",
-      }),
-    );
-    const { tools } = await session.client.listTools();
-    const generate = tools.find(({ name }) => name === "generate_panorama_from_text");
-    expect(generate?.description).toContain("Costs 3 (1k), 7 (2k) or 21 (4k) credits.");
-    expect(generate?.description).toContain("at most 2 tasks");
-    const refused = { prompt: "a quiet ocean", resolution: "1k", max_credits: 2 };
-    expect(await session.error("generate_panorama_from_text", refused)).toMatchObject({ code: "budget_exceeded" });
-    await session.client.close();
-  });
-
   it("opens an account by an invitation, with welcome credits", async () => {
     const { json } = await installation.answer("account", "invite", "ann@example.com");
     const setPassword = async (link: unknown, password: string) => {
@@ -115,23 +95,12 @@ describe("a service with a settings file", () => {
     expect(unknown.stderr).toContain("There is no open account acc_nobody.");
   });
 
-  it("prints the effective settings, and refuses a bad file with exit status 6", async () => {
+  it("prints the effective settings", async () => {
     expect((await installation.answer("settings", "show")).json).toMatchObject({
       prices: SETTINGS.prices,
       provider_prompt: PROMPT_TEMPLATE,
       sign_up: "invited",
       welcome_credits: 5,
     });
-    const file = join(folder, "bad.json");
-    await writeFile(file, '{ "prices": { "2k": 0 } }');
-    installation.environment.PANORAMA_SETTINGS = file;
-    const { status, error } = await installation.command("serve");
-    expect([status, error]).toEqual([
-      6,
-      {
-        code: "configuration",
-        message: `Bad configuration: PANORAMA_SETTINGS=${file}: prices.2k is 0: must be an integer from 1 to 1000000.`,
-      },
-    ]);
   });
 });

@@ -1,23 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { abilitiesJson, offerOf } from "../../adapters/client/offer.js";
-import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
-import { HandClock } from "../../adapters/memory/hand-clock.js";
-import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { memoryStores } from "../../adapters/persistence/memory-stores.js";
-import { pricesSentence } from "../../adapters/wording/numbers.js";
-import { createApplication } from "../../application/create-application.js";
+import { offerOf } from "../../adapters/client/offer.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { settingsJsonSchema } from "../../bootstrap/settings/settings-schema.js";
 import { parseSettings, readSettings, type SettingsContext } from "../../bootstrap/settings.js";
-import type { Email } from "../../domain/accounts/account.js";
-import { credits } from "../../domain/credits/credits.js";
-import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
-import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
 const LOCAL = { hasRealProvider: false, sendsMail: false };
@@ -180,90 +168,5 @@ describe("the settings", () => {
     const { identity: __, ...said } = parsed(defaultsOf(settingsJsonSchema()));
     expect(said).toEqual(defaults);
     expect(defaultsOf(settingsJsonSchema())).toMatchObject({ limits: { readsPerMinute: 60 }, signUp: "open" });
-  });
-});
-
-const price = fc.integer({ min: 1, max: 1_000_000 });
-const settingsFile = fc.record(
-  {
-    prices: fc.record({ "1k": price, "2k": price, "4k": price }, { requiredKeys: [] }),
-    creditPacks: fc.record({
-      currency: fc.constantFrom("EUR", "USD", "GBP"),
-      packs: fc.uniqueArray(
-        fc.record({
-          credits: fc.integer({ min: 1, max: 1_000_000 }),
-          price: fc.integer({ min: 50, max: 99_999_999 }).map((cents) => cents / 100),
-        }),
-        { minLength: 1, maxLength: 10, selector: ({ credits: amount }) => amount },
-      ),
-    }),
-    limits: fc.record(
-      {
-        readsPerMinute: fc.integer({ min: 1, max: 6000 }),
-        writesPerMinute: fc.integer({ min: 1, max: 600 }),
-        activeTasks: fc.integer({ min: 1, max: 20 }),
-      },
-      { requiredKeys: [] },
-    ),
-  },
-  { requiredKeys: [] },
-);
-
-/** The text that a person reads in the description. */
-const described = (document: ReturnType<typeof openApiDocument>) =>
-  JSON.parse(JSON.stringify(document)) as {
-    info: { description: string };
-    "x-panorama": ReturnType<typeof offerOf>;
-    components: { schemas: { CreationRequest: { properties: { resolution: { description: string } } } } };
-  };
-
-describe("any valid settings", () => {
-  it("determine the OpenAPI description, the charge and the limits", async () => {
-    await fc.assert(
-      fc.asyncProperty(settingsFile, fc.constantFrom(...RESOLUTION_NAMES), async (file, resolution) => {
-        const { policy } = parsed(file);
-        const document = described(openApiDocument("https://panoramas.example", policy, ALL_ABILITIES));
-        const offer = document["x-panorama"];
-        expect(offer).toEqual({ ...offerOf(policy), abilities: abilitiesJson(ALL_ABILITIES) });
-        expect(document.info.description).toContain(pricesSentence(offer.prices));
-        expect(document.components.schemas.CreationRequest.properties.resolution.description).toContain(
-          ` pixels, ${offer.prices[resolution]} credits.`,
-        );
-        expect(offer.prices).toMatchObject(file.prices ?? {});
-        expect(offer.credit_packs).toHaveLength(file.creditPacks?.packs.length ?? 3);
-        for (const { credits: amount, price: sold } of file.creditPacks?.packs ?? []) {
-          const pack = offer.credit_packs.find(({ credits: found }) => found === amount);
-          expect((pack?.price_cents ?? 0) / 100).toBe(sold);
-        }
-
-        const clock = new HandClock();
-        const ports = { ...memoryPorts(clock), ...memoryStores(clock, policy.rates) };
-        const app = createApplication({ ports, settings: { policy } });
-        const cost = offer.prices[resolution];
-        const opened = await app.accounts.open({
-          email: "ann@example.com" as Email,
-          credits: credits(cost * (offer.active_tasks + 1)),
-          keyName: "first",
-        });
-        const { account, secret } = opened._unsafeUnwrap();
-        const request = parseCreationRequest({ resolution, prompt: "a lake" })._unsafeUnwrap();
-        const dear = await app.panoramas.create(account.id, request, undefined, { maxCredits: cost - 1 });
-        expect(dear._unsafeUnwrapErr()).toMatchObject({ field: "max_credits", rule: { name: "cost_max", cost } });
-        for (let n = 1; n <= offer.active_tasks; n += 1) {
-          const created = await app.panoramas.create(account.id, request, undefined, { maxCredits: cost });
-          expect(created._unsafeUnwrap().task.reservation.credits).toBe(cost);
-        }
-        const refused = await app.panoramas.create(account.id, request);
-        expect(refused._unsafeUnwrapErr()).toEqual({ kind: "too_many_active_tasks", limit: offer.active_tasks });
-        expect(await app.credits.readBalance(account.id)).toBe(cost);
-
-        const write = (await app.accounts.admitApiRequest(secret, "write"))._unsafeUnwrap();
-        expect(write.admission).toMatchObject({
-          limit: offer.requests_per_minute.write,
-          remaining: offer.requests_per_minute.write - 1,
-        });
-      }),
-      { numRuns: 40 },
-    );
   });
 });
