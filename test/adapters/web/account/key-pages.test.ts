@@ -86,7 +86,9 @@ describe("the page of API keys", () => {
     expect((await next()).status).toBe(303);
     const poor = await newPerson();
     await service.database.sql("update credit_order set paid_at = null");
-    expect(await poor.read("/account/keys")).not.toContain("Create key");
+    const page = await poor.read("/account/keys");
+    expect(page).toContain('You can create API keys after your first order is paid. <a href="/account#buy">');
+    expect(page).not.toContain("Create key");
     const refused = await poor.create({ name: "k" });
     expect([refused.status, refused.error]).toEqual([409, expect.stringContaining("at least one paid order")]);
   });

@@ -1,12 +1,12 @@
 import { err } from "neverthrow";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { Email } from "../../../domain/accounts/account.js";
-import { SESSION_SECONDS } from "../../../domain/accounts/session.js";
-import { logIn, setUpService, visiting } from "../../support/visit.js";
-import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
+import type { Email } from "../../../../domain/accounts/account.js";
+import { credits } from "../../../../domain/credits/credits.js";
+import { logIn, setUpService, startService, visiting } from "../../../support/visit.js";
+import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
 
-describe("login and sessions", () => {
-  const on = setUpService();
+describe("login and sign-up", () => {
+  const on = setUpService({ welcomeCredits: credits(12) });
   let service: WebService;
   let ann: Person;
 
@@ -22,48 +22,43 @@ describe("login and sessions", () => {
   const login = (fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
     post("/login", { email: ann.email, password: PASSWORD, ...fields }, headers);
   const from = (address: string) => ({ "x-forwarded-for": address });
+  const accountOf = (email: string) => service.accounts.findByEmail(email as Email);
 
-  it("set a session cookie that scripts and other sites cannot read, and store only its digest", async () => {
+  it("set a session cookie that scripts and other sites cannot read, and the logout removes it", async () => {
     const { status, location, headers, cookie } = await login();
     expect([status, location]).toEqual([303, "/works"]);
     expect(headers.get("set-cookie")).toMatch(/^session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
     expect((await visit("/works", cookie)).status).toBe(200);
-    const token = cookie.slice("session=".length);
-    expect(JSON.stringify(await service.database.sql("select * from session"))).not.toContain(token);
-  });
-
-  it("end a session after 30 days, and with the logout", async () => {
     const member = await logIn(service, ann);
-    await service.clock.advance(SESSION_SECONDS * 1000 - 1);
-    expect((await member.get("/works")).status).toBe(200);
-    await service.clock.advance(1);
-    expect((await member.get("/works")).location).toBe("/login?next=%2Fworks&ended=1");
-    const other = await logIn(service, ann);
-    expect(await other.post("/logout")).toMatchObject({ location: "/", cookie: "session=" });
-    expect((await other.get("/account")).location).toBe("/login?next=%2Faccount&ended=1");
+    expect(await member.post("/logout")).toMatchObject({ location: "/", cookie: "session=" });
+    expect((await member.get("/account")).location).toBe("/login?next=%2Faccount&ended=1");
   });
 
-  it("give the same answer to a wrong password, an unknown address, and a password that is too long", async () => {
-    const attempts = [
-      { password: "wrong password" },
-      { email: "nobody@example.com", password: "wrong password" },
-      { password: "x".repeat(201) },
-    ];
-    const answers = await Promise.all(attempts.map((fields) => login(fields)));
-    expect(answers.map(({ status, cookie }) => [status, cookie])).toEqual(Array(3).fill([401, ""]));
-    expect(new Set(answers.map(({ text }) => text.replace(/value="[^"]*@[^"]*"/, ""))).size).toBe(1);
+  it("refuse a wrong password, and the eleventh attempt of a minute from one address", async () => {
+    const error = "The e-mail address or the password is wrong.";
+    for (let n = 1; n <= 10; n += 1)
+      expect(await login({ password: "a guess" }, from("203.0.113.1"))).toMatchObject({
+        status: 401,
+        cookie: "",
+        error,
+      });
+    const refused = await login({}, from("203.0.113.1"));
+    expect(refused).toMatchObject({ status: 429, error: expect.stringContaining("in 60 seconds") });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await login({}, from("203.0.113.2"))).status).toBe(303);
   });
 
-  it("log in at sign-up and open the requested page; a taken address changes nothing", async () => {
+  it("open the requested page after a sign-up with welcome credits; a taken address changes nothing", async () => {
     const next = "/works?prompt=a+quiet+lake";
     const fields = { password: "another password", next };
     const taken = await post("/signup", { email: ann.email, ...fields });
     const fresh = await post("/signup", { email: "fresh@example.com", ...fields });
     expect([fresh.status, fresh.location]).toEqual([303, next]);
     expect((await visit(next, fresh.cookie)).text).toContain(">a quiet lake</textarea>");
+    const account = (await visit("/account", fresh.cookie)).text;
+    for (const part of ['<p class="figure">12</p>', "Welcome credits"]) expect(account).toContain(part);
     expect([taken.status, taken.location, taken.cookie]).toEqual([303, "/login?new=1&prompt=a+quiet+lake", ""]);
     expect((await login({ password: "another password" })).status).toBe(401);
-    expect((await login()).status).toBe(303);
   });
 
   it("count a sign-up and the login after it as two attempts, for a taken and for a new address", async () => {
@@ -74,14 +69,6 @@ describe("login and sessions", () => {
     }
   });
 
-  it.each([
-    [" ".repeat(12), "Choose a password that is more than spaces."],
-    ["too short", "Password must have 10 to 200 characters, but has 9."],
-  ])("refuse the password %j at sign-up, and open no account", async (password, error) => {
-    expect(await post("/signup", { email: "new@example.com", password })).toMatchObject({ status: 400, error });
-    expect(await service.accounts.findByEmail("new@example.com" as Email)).toBeUndefined();
-  });
-
   it("show the costs before the sign-up, and keep the requested page from form to form", async () => {
     const query = "prompt=a+lake";
     const { text } = await visit(`/login?ended=1&${query}`);
@@ -90,7 +77,8 @@ describe("login and sessions", () => {
       expect(text).toContain(`href="${path}?${query}"`);
       expect((await visit(`${path}?${query}`)).text).toContain('name="next" value="/works?prompt=a+lake"');
     }
-    expect((await visit("/signup")).text).toContain("A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.");
+    const costs = "A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K. You start with 12 credits.";
+    expect((await visit("/signup")).text).toContain(costs);
     expect((await visit("/login")).text).not.toContain("logged out");
   });
 
@@ -108,24 +96,20 @@ describe("login and sessions", () => {
     }
   });
 
-  it("refuse the eleventh attempt of a minute from one address, also with the right password", async () => {
-    for (let n = 1; n <= 10; n += 1) await login({ password: "a guess" }, from("203.0.113.1"));
-    const { status, headers, error } = await login({}, from("203.0.113.1"));
-    expect([status, headers.get("retry-after"), error]).toEqual([429, "60", expect.stringContaining("in 60 seconds")]);
-    expect((await login({}, from("203.0.113.2"))).status).toBe(303);
-  });
-
-  it("answer 503 with a clear sentence while too many passwords wait, and open no account", async () => {
+  it("answer 400 to a weak password and 503 while too many passwords wait, and open no account", async () => {
+    const signUp = (password: string) => post("/signup", { email: "new@example.com", password });
+    const error = "Password must have 10 to 200 characters, but has 9.";
+    expect(await signUp("too short")).toMatchObject({ status: 400, error });
     const { hashPassword, verifyPassword } = service.secrets;
     const busy = async () => err({ kind: "hashing_busy" as const });
     Object.assign(service.secrets, { hashPassword: busy, verifyPassword: busy });
-    const answers = [await login(), await post("/signup", { email: "busy@example.com", password: "another password" })];
+    const answers = [await login(), await signUp("another password")];
     Object.assign(service.secrets, { hashPassword, verifyPassword });
     for (const { status, headers, error } of answers) {
       const sentence = "Too many people are logging in at this moment. Try again in a few seconds.";
       expect([status, headers.get("retry-after"), error]).toEqual([503, "5", sentence]);
     }
-    expect(await service.accounts.findByEmail("busy@example.com" as Email)).toBeUndefined();
+    expect(await accountOf("new@example.com")).toBeUndefined();
   });
 
   it("stop waiting for the hash of a password when the client disconnects", async () => {
@@ -148,3 +132,28 @@ describe("login and sessions", () => {
     await expect.poll(() => signals[0]?.aborted).toBe(true);
   });
 });
+
+it.each([
+  ["invited", false, "Accounts of this service are opened by invitation. Ask the operator for a link."],
+  ["closed", true, "This service opens no new accounts at the moment."],
+] as const)(
+  "a sign-up that is %s, with a mail server: %s, has no form and says: %s",
+  async (signUp, sendsMail, sentence) => {
+    const service = await startService({ signUp }, sendsMail);
+    const read = async (path: string) => (await visiting(service).get(path)).text;
+    const page = await read("/signup");
+    expect(page).toContain(sentence);
+    expect(page).not.toContain('<form method="post" action="/signup"');
+    const landing = await read("/");
+    expect(landing).toMatch(new RegExp(`${sentence} <a href="/login">Log in</a>.*id="hero-form"`, "s"));
+    expect(landing).toContain('action="/works" data-visitor>');
+    expect(landing).not.toContain("/signup");
+    // A link of before may lead here; members go on with their prompt.
+    const next = new URLSearchParams({ next: "/works?prompt=a+lake" });
+    expect(await read(`/signup?${next}`)).toContain('href="/login?prompt=a+lake">Log in</a>');
+    expect(await read("/login")).not.toContain("No account yet?");
+    const refused = await visiting(service).post("/signup", { email: "ann@example.com", password: PASSWORD });
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining(sentence)]);
+    expect([await service.database.sql("select * from account"), service.mail.letters]).toEqual([[], []]);
+  },
+);
