@@ -100,13 +100,6 @@ export const describeEventStore = (
       expect(await read(0, 100, 3)).toEqual([]);
     });
 
-    it("leaves out events of a task that is deleted", async () => {
-      await failed(1);
-      await saved(2);
-      await stores.tasks.delete(taskId(2), owner, end);
-      expect(await read(0)).toEqual(["1 panorama.failed"]);
-    });
-
     it("reads on behind events of tasks that are deleted", async () => {
       for (const n of [1, 2, 3, 4, 5]) await failed(n);
       for (const n of [1, 2, 4]) await stores.tasks.delete(taskId(n), owner, end);

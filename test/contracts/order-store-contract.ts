@@ -105,17 +105,6 @@ export const describeOrderStore = (
       expect((await orders.list(owner, 9, undefined)).map(({ id }) => id)).toEqual([orderId(3), orderId(2)]);
     });
 
-    it("lists the account's own orders, newest first", async () => {
-      const { orders } = stores;
-      await open(other);
-      const second = aPendingOrder({ id: orderId(2) });
-      await orders.insert(aPendingOrder());
-      await orders.insert(second);
-      await orders.insert(aPendingOrder({ id: orderId(3), accountId: other }));
-      await orders.pay(aPaidOrder());
-      expect(await orders.list(owner, 20, undefined)).toEqual([second, aPaidOrder()]);
-    });
-
     it("lists older orders in pages", async () => {
       const { orders } = stores;
       for (const n of [3, 1, 5, 2, 4]) await orders.insert(aPendingOrder({ id: orderId(n) }));

@@ -8,7 +8,6 @@ import {
   anEndpoint,
   anImageName,
   aPaidOrder,
-  aPendingOrder,
   apiKeyId,
   aSubmittingTask,
   noon,
@@ -269,16 +268,5 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
       const found = await stores.operators.keyWithSecret(anApiKey().secretSha256);
       expect([found?.id, found?.prefix]).toEqual([apiKeyId(1), "sk-AbCdEfGh"]);
       expect(await stores.operators.keyWithSecret("0".repeat(64))).toBe(undefined);
-    });
-
-    it("lists orders that are not paid, newest first", async () => {
-      const late = aPendingOrder({ id: orderId(3), accountId: other, createdAt: end });
-      for (const order of [aPendingOrder({ id: orderId(2) }), late]) {
-        await stores.orders.insert(order);
-      }
-      const orders = async (limit: number) =>
-        (await stores.orders.listAll({ isPending: true }, limit, undefined)).map(({ id }) => id);
-      expect(await orders(9)).toEqual([orderId(3), orderId(2)]);
-      expect(await orders(1)).toEqual([orderId(3)]);
     });
   });

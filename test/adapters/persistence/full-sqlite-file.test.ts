@@ -1,14 +1,11 @@
 import { dirname } from "node:path";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/support/builders.js";
-import { verifyLedger } from "../../../application/credits/ledger.js";
+import { accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/support/builders.js";
 import { StoreFull } from "../../../application/ports/stores/store-errors.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { fillDisk } from "../../support/full-disk.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
-import { anOwner, aWorld } from "../../support/world.js";
 
 const CREDITS = 1_000;
 const MIB = 1024 * 1024;
@@ -76,36 +73,6 @@ describe("a full SQLite file", () => {
     });
     await expect(goesOn).rejects.toBeInstanceOf(StoreFull);
     expect(await balance()).toBe(CREDITS);
-  });
-
-  it("costs nothing but time: reads are served, creations cost nothing, and tasks end when there is room", async () => {
-    const world = aWorld(stores);
-    const owner = await anOwner(world, CREDITS);
-    const create = (prompt: string) => world.createPanorama(owner, aCreationRequest({ prompt }));
-    const { task } = (await create("a lake"))._unsafeUnwrap();
-    const credited = await balance(owner);
-
-    await fill();
-    const refused = await create("湖".repeat(3_900)).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreFull);
-    expect([await balance(owner), world.provider.startedFor(task.id)]).toEqual([credited, 1]);
-    expect(await stores.tasks.find(task.id, owner)).toEqual(task);
-
-    // A move that does not fit is reported, and its lease expires.
-    const long = `https://images.example/${"x".repeat(20_000)}`;
-    world.provider.poll = async () => ok({ state: "succeeded", temporaryUrl: long });
-    await world.clock.advance(LEASE_MILLISECONDS);
-    await world.settle();
-    expect(world.reporter.events).toContainEqual(
-      expect.objectContaining({ kind: "work_failed", work: "settle", error: expect.any(StoreFull) }),
-    );
-    expect(await stores.tasks.find(task.id, owner)).toMatchObject({ state: "submitted" });
-
-    await makeRoom();
-    await world.clock.advance(LEASE_MILLISECONDS);
-    await world.settle();
-    expect(await stores.tasks.find(task.id, owner)).toMatchObject({ state: "succeeded", image: { status: "saved" } });
-    expect(await verifyLedger(stores)()).toMatchObject({ findings: [] });
   });
 
   it("makes ping fail while the disk is full", async () => {

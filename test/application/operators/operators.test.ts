@@ -121,24 +121,6 @@ describe("closeAccount", () => {
     expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "insufficient_credits" });
   });
 
-  it("completes an interrupted closing in a repeated call", async () => {
-    const owner = await anOwner(world, 20);
-    const { id } = await create(owner, { prompt: "my own garden" });
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    const operators = {
-      close: world.operators.close.bind(world.operators),
-      eraseTasks: () => Promise.reject(new Error("killed")),
-      eraseEvents: world.operators.eraseEvents.bind(world.operators),
-      recordErased: world.operators.recordErased.bind(world.operators),
-    };
-    await expect(closeAccount({ ...world, operators })(owner)).rejects.toThrow("killed");
-    expect(await closeAccount(world)(owner)).toEqual(ok(undefined));
-    expect((await world.operators.task(id))?.task.request.prompt).toBe(undefined);
-    expect((await world.ledger.entries(owner)).map((entry) => entry.credits)).toEqual([20, -4, -16]);
-    expect((await verifyLedger(world)()).findings).toEqual([]);
-  });
-
   it("erases tasks and events page by page until none is left", async () => {
     const calls: unknown[] = [];
     const [lastTasks, moreEvents] = [

@@ -311,13 +311,6 @@ describe("cancelTask", () => {
     expect(polls).toBeLessThanOrEqual(without.polls + asked);
   });
 
-  it("keeps the idempotency key: a repeated creation is the canceled task", async () => {
-    const create = () => world.createPanorama(owner, aCreationRequest(), "key-1" as never);
-    const { id } = (await create())._unsafeUnwrap().task;
-    await cancel(id);
-    expect((await create())._unsafeUnwrap()).toMatchObject({ replayed: true, task: { id, state: "failed" } });
-  });
-
   it("returns not_found for a task of another account, an unknown and a deleted one", async () => {
     const id = await created();
     const stranger = await anOwner(world, 10);

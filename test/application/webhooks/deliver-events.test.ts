@@ -2,12 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import {
-  createEndpoint,
-  ensureDefaultEndpoint,
-  listEndpoints,
-  rotateEndpointSecret,
-} from "../../../application/webhooks/endpoints.js";
+import { createEndpoint, listEndpoints, rotateEndpointSecret } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -106,21 +101,6 @@ describe("deliverEvents", () => {
     await failedTasks(1);
     await deliver();
     expect(sender.sent[1]?.secrets).toEqual([rotated.secret]);
-  });
-
-  it("sends the events of a task with a webhook_url there, signed with the account's default secret", async () => {
-    const created = await world.createPanorama(owner, aCreationRequest({ webhook_url: "https://task.example/1" }));
-    expect(created.isOk()).toBe(true);
-    await world.clock.advance(5_000);
-    await world.settle();
-    await world.keep();
-    await deliver();
-    const defaultEndpoint = await ensureDefaultEndpoint(world)(owner);
-    expect((await listEndpoints(world)(owner))._unsafeUnwrap()).toEqual([defaultEndpoint]);
-    expect(sender.sent.map(({ url, secrets, body }) => [url, secrets, JSON.parse(body).type])).toEqual([
-      ["https://task.example/1", [defaultEndpoint.secret], "panorama.succeeded"],
-      ["https://task.example/1", [defaultEndpoint.secret], "panorama.saved"],
-    ]);
   });
 
   it("sends nothing to a receiver that asks for an hour before the hour is over, also no other event", async () => {

@@ -67,7 +67,6 @@ describe("deliverEvents with slow receivers of other accounts", () => {
       for (let n = 0; n < 5; n += 1) await world.clock.settled();
     }
   };
-  const deliveredTo = (url: string): number => sender.sent.filter((sent) => sent.url === url).length;
   /** Milliseconds until the stranger's event is confirmed. */
   const timeOfStranger = async (): Promise<number> => {
     const before = world.clock.now().getTime();
@@ -113,32 +112,4 @@ describe("deliverEvents with slow receivers of other accounts", () => {
       expect(Math.max(...times)).toBeLessThanOrEqual(2 * calm);
     },
   );
-
-  it("sends an unverified host at most 12 webhooks a minute", async () => {
-    sender.answer = ({ url }) => (url === STRANGER ? SUCCESS : answerAfter(50, { ...TIMEOUT, detail: "status 404" }));
-    const hostile = await hostileAccounts(3, 10, (n) => `https://never-asked.example/${n}`);
-    for (let minute = 0; minute < 4; minute += 1) {
-      for (const account of hostile) for (let n = 0; n < 4; n += 1) await failTask(account);
-      await pass(60_000);
-    }
-    const attempts = sender.sent.filter(({ url }) => url.startsWith("https://never-asked.example")).length;
-    expect(attempts).toBeGreaterThan((4 * 60) / 10); // it is still tried, one URL after the other
-    expect(attempts).toBeLessThanOrEqual((4 * 60) / 5 + 1);
-    expect(new Set(sender.sent.map(({ url }) => url)).size).toBeGreaterThan(20);
-  });
-
-  it("tries a receiver that stopped answering with one event at a time, and sends all when it works again", async () => {
-    const [account] = (await hostileAccounts(1, 1, () => "https://repaired.example/hook")) as [AccountId];
-    await failTask(account);
-    await pass(1_000);
-    sender.answer = () => answerAfter(10_000, TIMEOUT);
-    for (let n = 0; n < 30; n += 1) await failTask(account);
-    await pass(120_000);
-    const during = deliveredTo("https://repaired.example/hook") - 1;
-    expect(during).toBeLessThanOrEqual(12 + 5); // those in flight when it stopped, and one after each pause
-    sender.answer = () => SUCCESS;
-    await pass(300_000);
-    const states = (await world.deliveries.list(account, 100, undefined)).map(({ delivery }) => delivery.state);
-    expect(new Set(states)).toEqual(new Set(["delivered"]));
-  });
 });

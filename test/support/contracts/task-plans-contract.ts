@@ -13,19 +13,15 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { readBacklog } from "../../../adapters/persistence/prepared/backlog.js";
-import { updateSearch } from "../../../adapters/persistence/prepared/tasks/search-rows.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import type { Stores } from "../../contracts/stores.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 
 const FINISHED = 20_000;
 const RUNNING = 2_000;
-/** The primary key of task_metadata. */
-const METADATA_INDEX = /task_metadata_pkey|sqlite_autoindex_task_metadata_1/;
 
 /** The statements of background work and of lists read an index, with many finished, running and waiting tasks. */
 export const describeTaskPlans = (
@@ -56,14 +52,6 @@ export const describeTaskPlans = (
         `'submitted', 'u', ${at}, ${at}`,
       );
       await insert("'wait-' || n", FINISHED + RUNNING + 1, RUNNING, "state, turn", "'queued', n");
-      await sql("update task set visibility = 'public', prompt = 'a lake' where id like 'done-%5'");
-      await sql("update task set prompt = 'dunes, rare' where id = 'done-105'");
-      const listed = await sql("select id from task where visibility = 'public'");
-      await updateSearch(
-        sql,
-        dialect,
-        listed.map(({ id }) => id),
-      );
       await sql("analyze");
       return () => stores.close();
     });
@@ -122,18 +110,6 @@ export const describeTaskPlans = (
     it("finds failed images with an index of their own", async () => {
       expectIndex(await plansOf((tasks) => tasks.listFailedImages(100, taskId(1))), "task_failed_image_index");
     });
-
-    it.each(["newest", "oldest"] as const)("searches the gallery with an index of its own: %s", async (first) => {
-      const beyond = "done-10005" as TaskId;
-      for (const words of [["RARE"], ["LAKE"], ["LAKE", "DUNES"]]) {
-        const plans = await plansOf(async (tasks) => {
-          await tasks.searchPublic(words, 24, undefined, first);
-          await tasks.searchPublic(words, 24, beyond, first);
-        });
-        expect(plans).toMatch(/VIRTUAL TABLE INDEX|task_search_words_index|task_search_pkey/);
-        expect(plans).not.toMatch(/Seq Scan|SCAN task\b|SCAN task_search\b|TEMP B-TREE/);
-      }
-    });
   });
 
 /** The plans of the statements that `work` runs. */
@@ -161,71 +137,6 @@ const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (Array.isArray(value)) return `'{${value.join(",")}}'`;
   return typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 };
-
-const ACCOUNTS = 20;
-const TASKS_OF_EACH = 1_000;
-
-/** An account's list reads an index, however it is filtered, with many accounts that have many tasks. */
-export const describeListPlans = (
-  technology: string,
-  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
-) =>
-  describe(`TaskStore ${technology} with ${ACCOUNTS} accounts of ${TASKS_OF_EACH} tasks`, () => {
-    let stores: Awaited<ReturnType<typeof makeStores>>;
-    const later = secondsAfter(noon, 3600);
-
-    beforeAll(async () => {
-      stores = await makeStores();
-      const { sql } = stores.database;
-      for (let n = 1; n <= ACCOUNTS; n += 1) {
-        const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
-        await stores.accounts.open(anAccount({ id: accountId(n) }), { order });
-        // The oldest ones are still processing, the next ones have failed or are public. Every other one is hidden, so
-        // that only the index of visible ones reads no row in vain.
-        await sql(
-          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state, deleted_at)
-          with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${TASKS_OF_EACH})
-          select '${n}-' || n, ?, '${n}s' || n, '1k', '[]', case when n between 10 and 19 then 'public' else 'private' end,
-          4, cast(? as timestamptz), 0, case when n < 5 then 'submitted' when n < 20 then 'failed' else 'succeeded' end,
-          case when n % 2 = 1 and n > 20 then cast(? as timestamptz) end
-          from numbers`,
-          [accountId(n), noon, noon],
-        );
-      }
-      await sql(
-        `insert into task_metadata (account_id, key, value, task_id)
-        select account_id, 'order', id, id from task union all select account_id, 'shop', 'main', id from task`,
-      );
-      await sql("analyze");
-      return () => stores.close();
-    });
-
-    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) =>
-      plansOn(stores.database, ({ tasks }) => work(tasks));
-
-    it.each<[string, TaskFilter, RegExp]>([
-      ["processing", { status: "processing" }, /task_filter_index/],
-      ["failed", { status: "failed" }, /task_filter_index/],
-      ["public", { visibility: "public" }, /task_filter_index/],
-      ["failed and public", { status: "failed", visibility: "public" }, /task_filter_index/],
-      ["created after a time", { createdAfter: later }, /task_created_index/],
-      ["created before a time", { createdBefore: secondsAfter(noon, -3600) }, /task_created_index/],
-      ["metadata", { metadata: { order: "7-77" } }, METADATA_INDEX],
-      ["metadata that every task has", { metadata: { shop: "main", order: "7-77" } }, METADATA_INDEX],
-      [
-        "everything",
-        { status: "failed", visibility: "public", createdAfter: later, metadata: { order: "7-77" } },
-        /_index|_pkey|autoindex/,
-      ],
-      ["no filter", {}, /task_visible_index/],
-    ])("lists the tasks of an account with an index: %s", async (_, filter, index) => {
-      for (const before of [undefined, "7-500" as TaskId]) {
-        const plans = await plansOf((tasks) => tasks.list(accountId(7), 20, before, { filter }));
-        expect(plans).toMatch(index);
-        expect(plans).not.toMatch(/Seq Scan on task|SCAN (task|pair|other)(?! USING (COVERING )?INDEX)/);
-      }
-    });
-  });
 
 /** What else the account pages, the streams and the background work read of old accounts. */
 export const describeGrowthPlans = (
@@ -264,17 +175,6 @@ export const describeGrowthPlans = (
     });
 
     it.each<[string, RegExp, (stores: SqlStores) => Promise<unknown>]>([
-      [
-        "reads events in their order",
-        /event_pkey|autoindex_event_1/,
-        ({ events }) => events.after(accountId(1), 20_000, 9),
-      ],
-      [
-        "reads the events of one task by the task",
-        /event_task_unique/,
-        ({ events }) => events.after(accountId(1), 0, 9, "t30000" as TaskId),
-      ],
-      ["sums what is reserved by the active tasks", /task_filter_index/, ({ ledger }) => ledger.totals(accountId(1))],
       ["finds the texts to erase", /task_text_index/, ({ tasks }) => tasks.eraseTexts(later, 9, later)],
       [
         "forgets idempotency keys by their age",

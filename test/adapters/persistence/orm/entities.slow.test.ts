@@ -1,18 +1,12 @@
 import { raw } from "@mikro-orm/core";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok } from "neverthrow";
-import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, noon } from "../../../../adapters/contracts/support/builders.js";
-import { openDatabase } from "../../../../adapters/persistence/open-database.js";
 import { entitiesOf, inUnitOfWork } from "../../../../adapters/persistence/orm/entities.js";
-import type { Installation } from "../../../../adapters/persistence/schema/installation.js";
-import { migrate } from "../../../../adapters/persistence/schema/migrate.js";
 import { AccountTable, LetterTable, SessionTable } from "../../../../adapters/persistence/schema/schema.js";
 import type { AnyDatabase, Sql } from "../../../../adapters/persistence/sql/database.js";
 import { sqlStores } from "../../../../adapters/persistence/sql-stores.js";
 import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
-import { freshDatabase } from "../../../support/postgres.js";
 import { sharedPostgresStores } from "../../../support/postgres-stores.js";
 import { sqliteStores } from "../../../support/sqlite-stores.js";
 
@@ -136,37 +130,3 @@ const describeEntities = (
 
 describeEntities("on SQLite", sqliteStores);
 describeEntities("on PostgreSQL", sharedPostgresStores());
-
-/** The stores of an embedder who has a table of the same name as one of ours. */
-const expectOnlyOurs = async (installation: Installation, embeddersRows: () => Promise<unknown>): Promise<void> => {
-  const before = await embeddersRows();
-  await migrate(installation);
-  const database = await openDatabase(installation);
-  await sqlStores(database).accounts.open(anAccount());
-  const stored = await inUnitOfWork(database, async (manager) => {
-    manager.create(SessionTable, session);
-    await manager.flush();
-    await manager.nativeUpdate(SessionTable, { accountId: accountId(1) }, { expiresAt: new Date(0) });
-    return ok(await manager.find(SessionTable, { expiresAt: { $lte: noon } }));
-  });
-  expect(stored._unsafeUnwrap()).toMatchObject([{ ...session, expiresAt: new Date(0) }]);
-  expect(await entitiesOf(database).nativeDelete(SessionTable, {})).toBe(1);
-  expect(await embeddersRows()).toEqual(before);
-};
-
-it("read and write the tables with an embedder's prefix", async () => {
-  const sqlite = new DatabaseSync(":memory:");
-  sqlite.exec("create table session (id integer primary key, name text); insert into session (name) values ('mine')");
-  const rows = async () => sqlite.prepare("select * from session").all();
-  await expectOnlyOurs({ sqlite, prefix: "panorama_", tables: ["panoramas"] }, rows);
-  sqlite.close();
-});
-
-it("read and write the tables in an embedder's schema", async () => {
-  const pool = new pg.Pool({ connectionString: await freshDatabase(), max: 2 });
-  await pool.query("drop table session; create table session (id integer, name text)");
-  await pool.query("insert into session (id, name) values (1, 'mine')");
-  const rows = async () => (await pool.query("select * from session")).rows;
-  await expectOnlyOurs({ pool, schema: "panorama", tables: ["panoramas"] }, rows);
-  await pool.end();
-});
