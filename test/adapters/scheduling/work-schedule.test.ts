@@ -1,198 +1,125 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { WorkSchedule } from "../../../adapters/scheduling/work-schedule.js";
+import { cronSchedule, WorkSchedule } from "../../../adapters/scheduling/work-schedule.js";
+import { SystemClock } from "../../../adapters/system/system-clock.js";
+import { clockSchedule } from "../../../application/background/work-runs.js";
+import type { MakeSchedule, ScheduledWork } from "../../../application/ports/clock.js";
 
-const EVERY_SECOND = "* * * * * *";
-const NEVER = "0 0 0 1 1 *";
+const TIMES: readonly Pick<ScheduledWork, "everySeconds" | "offsetSeconds">[] = [
+  { everySeconds: 1 },
+  { everySeconds: 5 },
+  { everySeconds: 60 },
+  { everySeconds: 60, offsetSeconds: 45 },
+  { everySeconds: 3600 },
+  { everySeconds: 3600, offsetSeconds: 1830 },
+];
 
-/** Work whose runs end when the test calls `end` or `fail`. */
-class ControlledWork {
-  started = 0;
-  running = 0;
-  runningMax = 0;
-  private ends: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
+  vi.setSystemTime(Date.UTC(2026, 0, 1, 12, 20, 30, 500));
+});
+afterEach(() => vi.useRealTimers());
 
-  readonly run = async (): Promise<void> => {
-    this.started += 1;
-    this.running += 1;
-    this.runningMax = Math.max(this.runningMax, this.running);
-    try {
-      await new Promise<void>((resolve, reject) => this.ends.push({ resolve, reject }));
-    } finally {
-      this.running -= 1;
-    }
+it.each(TIMES)("cronSchedule runs work at the same times as the schedule by the clock: %o", async (times) => {
+  const runsOf = async (make: MakeSchedule): Promise<string[]> => {
+    const runs: string[] = [];
+    const run = async () => void runs.push(new Date(Math.floor(Date.now() / 1000) * 1000).toISOString());
+    const schedule = make([{ name: "work", ...times, run }], expect.unreachable);
+    const begin = Date.now();
+    schedule.start();
+    await vi.advanceTimersByTimeAsync(times.everySeconds * 3_000);
+    await schedule.stop(0);
+    vi.setSystemTime(begin);
+    return runs;
   };
+  const clock = new SystemClock();
+  const runs = await runsOf(cronSchedule(clock));
+  expect(runs).toHaveLength(3);
+  expect(runs).toEqual(await runsOf(clockSchedule(clock)));
+});
 
-  async end(): Promise<void> {
-    this.ends.shift()?.resolve();
-    await setImmediate();
-  }
-
-  async fail(error: unknown): Promise<void> {
-    this.ends.shift()?.reject(error);
-    await setImmediate();
-  }
-}
-
+// What it shares with the schedule by the clock: test/application/background/clock-schedule.test.ts.
 describe("WorkSchedule", () => {
-  let work: ControlledWork;
+  let started: number;
+  /** Of the runs that have not ended. */
+  let ends: { resolve: () => void; reject: (error: unknown) => void }[];
   let failures: [string, unknown][];
   let clock: HandClock;
   let schedule: WorkSchedule<"settle">;
-  const scheduled = (cron: string) => {
-    schedule = new WorkSchedule([{ name: "settle", cron, run: work.run }], clock, (...failure) =>
-      failures.push(failure),
-    );
-    schedule.start();
-  };
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
-    work = new ControlledWork();
-    failures = [];
-    clock = new HandClock();
+    [started, ends, failures, clock] = [0, [], [], new HandClock()];
+    const run = () => {
+      started += 1;
+      return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
+    };
+    const everySecond = { name: "settle", cron: "* * * * * *", run } as const;
+    schedule = new WorkSchedule([everySecond], clock, (...failure) => failures.push(failure));
+    schedule.start();
   });
   afterEach(async () => {
     const stopped = schedule.stop(0);
     await clock.advance(1);
     await stopped;
-    vi.useRealTimers();
   });
 
-  it("runs work at the times of its cron expression, seconds first", async () => {
-    scheduled(EVERY_SECOND);
-    for (const times of [1, 2, 3]) {
-      await vi.advanceTimersByTimeAsync(1000);
-      expect(work.started).toBe(times);
-      await work.end();
-    }
-  });
+  const end = async () => {
+    ends.shift()?.resolve();
+    await setImmediate();
+  };
 
   it("continues within two seconds after the clock was set back by an hour, and runs once per time", async () => {
-    scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(1000);
-    await work.end();
+    await end();
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(work.started).toBe(2);
-    await work.end();
+    expect(started).toBe(2);
+    await end();
     for (const times of [3, 4, 5]) {
       await vi.advanceTimersByTimeAsync(1000);
-      expect(work.started).toBe(times);
-      await work.end();
+      expect(started).toBe(times);
+      await end();
     }
-  });
-
-  it("skips a scheduled time while the work is running", async () => {
-    scheduled(EVERY_SECOND);
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(work.started).toBe(1);
-    await work.end();
-    expect(work.started).toBe(1);
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(work.started).toBe(2);
-  });
-
-  it("runs work immediately on wake", () => {
-    scheduled(NEVER);
-    schedule.wake("settle");
-    expect(work.started).toBe(1);
-  });
-
-  it("runs work once more after the current run when it is woken five times during the run", async () => {
-    scheduled(NEVER);
-    for (let times = 0; times < 5; times += 1) schedule.wake("settle");
-    expect(work.started).toBe(1);
-    await work.end();
-    expect(work.started).toBe(2);
-    await work.end();
-    expect(work.started).toBe(2);
-    schedule.wake("settle");
-    expect(work.started).toBe(3);
-    expect(work.runningMax).toBe(1);
   });
 
   it("never runs the same work twice at a time, from the schedule and from wake together", async () => {
-    scheduled(EVERY_SECOND);
     schedule.wake("settle");
     await vi.advanceTimersByTimeAsync(3000);
     schedule.wake("settle");
     await vi.advanceTimersByTimeAsync(3000);
-    expect(work.started).toBe(1);
-    await work.end();
+    expect(started).toBe(1);
+    await end();
     await vi.advanceTimersByTimeAsync(3000);
-    expect([work.started, work.runningMax]).toEqual([2, 1]);
+    expect([started, ends.length]).toEqual([2, 1]);
   });
 
-  it("reports a run that throws and keeps running the work on schedule", async () => {
+  it("reports a run that throws, to nobody else, and keeps running the work", async () => {
     const log = vi.spyOn(console, "error");
-    scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(1000);
-    schedule.wake("settle");
     const error = new Error("the database is gone");
-    await work.fail(error);
+    ends.shift()?.reject(error);
+    await setImmediate();
     expect(failures).toEqual([["settle", error]]);
-    expect(work.started).toBe(2);
-    await work.end();
     await vi.advanceTimersByTimeAsync(1000);
-    expect(work.started).toBe(3);
+    expect(started).toBe(2);
     expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
   });
 
-  it("reports work that throws synchronously", async () => {
-    const failing = new WorkSchedule(
-      [
-        {
-          name: "clean",
-          cron: NEVER,
-          run: () => {
-            throw new Error("synchronous");
-          },
-        },
-      ],
-      clock,
-      (...failure) => failures.push(failure),
-    );
-    scheduled(NEVER);
-    for (const times of [1, 2]) {
-      failing.wake("clean");
-      await setImmediate();
-      expect(failures).toHaveLength(times);
-    }
-  });
-
-  it("stop waits for the current run; afterwards neither the schedule nor wake starts a run", async () => {
-    scheduled(EVERY_SECOND);
+  it("stop waits for the current run, at most until the deadline; afterwards nothing starts a run", async () => {
     await vi.advanceTimersByTimeAsync(1000);
-    schedule.wake("settle");
     let stopped = false;
     const stopping = schedule.stop(10_000).then(() => {
       stopped = true;
     });
-    schedule.wake("settle");
     await clock.advance(9_999);
     expect(stopped).toBe(false);
-    await work.end();
+    await clock.advance(1);
     await stopping;
-    expect(clock.sleeping).toBe(0);
+    await end();
     schedule.wake("settle");
     await vi.advanceTimersByTimeAsync(5000);
-    expect(work.started).toBe(1);
-  });
-
-  it("stop resolves at the deadline when a run does not end", async () => {
-    scheduled(NEVER);
-    schedule.wake("settle");
-    const stopping = schedule.stop(10_000);
-    await clock.advance(10_000);
-    await stopping;
-    expect(work.running).toBe(1);
-  });
-
-  it("start throws on an invalid cron expression", () => {
-    scheduled(NEVER);
-    const broken = new WorkSchedule([{ name: "clean", cron: "every day", run: work.run }], clock, () => {});
-    expect(() => broken.start()).toThrow();
+    expect(started).toBe(1);
   });
 });
