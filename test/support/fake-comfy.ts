@@ -65,11 +65,8 @@ export class FakeComfy extends UpstreamTasks implements FakeProvider {
     if (method === "GET" && CONTENT.test(path)) {
       return { status: 302, headers: { location: this.server.url + this.signedPath }, body: "" };
     }
-    const isCreation = method === "POST" && path === "/api/v2/jobs";
-    if (this.tooBusyFor(isCreation ? "creation" : "read")) {
-      return error(429, isCreation ? "queue_full" : "rate_limited", {}, this.retryAfter());
-    }
-    if (isCreation) return this.create(body as Record<string, unknown>, headers["idempotency-key"]);
+    if (method === "POST" && path === "/api/v2/jobs")
+      return this.create(body as Record<string, unknown>, headers["idempotency-key"]);
     if (method === "POST" && path === "/api/v2/assets") return this.upload(String(body));
     const canceled = method === "POST" ? CANCEL.exec(path)?.[1] : undefined;
     if (canceled !== undefined && this.cancel(canceled)) this.cancelRequested.add(canceled);
@@ -175,8 +172,8 @@ const isAssetReference = (image: unknown): image is { readonly info: { readonly 
   return __type === "core/ASSET" && typeof info?.id === "string";
 };
 
-const error = (status: number, code: string, details = {}, headers: Readonly<Record<string, string>> = {}): Answer =>
-  json(status, { error: { code, message: "No.", details } }, headers);
+const error = (status: number, code: string, details = {}): Answer =>
+  json(status, { error: { code, message: "No.", details } });
 
 const STATUSES = {
   run: "running",

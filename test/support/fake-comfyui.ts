@@ -41,8 +41,6 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     const { method, path, body, query } = request;
     if (this.plan === "be lost") this.restart();
     if (method === "GET") this.countRead();
-    if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
-      return json(429, { error: "Too Many Requests" }, this.retryAfter());
     if (method === "POST" && path === "/api/prompt") return this.create(body as Record<string, unknown>);
     if (method === "POST" && path === "/api/upload/image") return this.upload(String(body));
     if (method === "POST" && path === "/api/queue") return this.delete(body as { delete?: unknown });

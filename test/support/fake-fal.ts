@@ -74,8 +74,6 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
     if (method === "GET") this.countRead();
-    if (this.tooBusyFor(method === "POST" ? "creation" : "read"))
-      return json(429, { detail: "Too many requests" }, this.retryAfter());
     if (path === PLATFORM_PATH) return this.list(query);
     if (path === MODELS_PATH) return this.models(query);
     if (method === "POST") {

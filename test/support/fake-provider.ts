@@ -55,15 +55,6 @@ export type Faults = {
   keys: Fault[];
 };
 
-/** What a provider refuses with 429. Its real answers differ; each fake sends those of its provider. */
-export type Limits = {
-  /** The maximum number of calls in any second, images not counted. */
-  callsPerSecond?: number;
-  everyThirdCreation?: boolean;
-  /** When the next call may be sent, in seconds; `undefined` if the answer does not say it. */
-  retryAfterSeconds?: number | undefined;
-};
-
 /** What the contract tests need from every fake provider. */
 export interface FakeProvider {
   readonly server: FaultyServer;
@@ -72,9 +63,6 @@ export interface FakeProvider {
   /** Tasks that a restart of the provider's server has lost: without results and costs, and not in `tasks`. */
   readonly lost: readonly UpstreamTask[];
   readonly faults: Faults;
-  readonly limits: Limits;
-  /** Calls that were answered with 429 because of `limits`. */
-  refusedCalls: number;
   /** The provider's clock. */
   now: () => Date;
   plan: Plan;
@@ -109,10 +97,6 @@ export abstract class UpstreamTasks {
     uploads: [],
     keys: [],
   };
-  readonly limits: Limits = { retryAfterSeconds: 1 };
-  refusedCalls = 0;
-  private lastSecond: number[] = [];
-  private creations = 0;
   plan: Plan = "succeed";
   waiting = false;
   /** The ids of the tasks that were canceled before they had started. */
@@ -166,25 +150,6 @@ export abstract class UpstreamTasks {
     if (task === undefined || this.plan === "be lost") return undefined;
     if (!ENDS.has(task.state)) task.state = this.plan;
     return task;
-  }
-
-  /** Whether the call is above the limits. Call it once for each call. */
-  tooBusyFor(kind: "creation" | "read"): boolean {
-    const { callsPerSecond = Number.POSITIVE_INFINITY, everyThirdCreation = false } = this.limits;
-    const now = this.now().getTime();
-    this.lastSecond = this.lastSecond.filter((at) => at > now - 1_000 && at <= now);
-    const tooFast = this.lastSecond.length >= callsPerSecond;
-    if (!tooFast) this.lastSecond.push(now);
-    if (kind === "creation" && !tooFast) this.creations += 1;
-    const refused = tooFast || (kind === "creation" && everyThirdCreation && this.creations % 3 === 0);
-    if (refused) this.refusedCalls += 1;
-    return refused;
-  }
-
-  /** The header `Retry-After`, if the answers have one. */
-  retryAfter(): Record<string, string> {
-    const { retryAfterSeconds } = this.limits;
-    return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   }
 
   /** The owner cancels a task. Returns whether that has an effect. */

@@ -35,10 +35,6 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/images/")) return this.image(request);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
     if (method === "GET") this.countRead();
-    if (this.tooBusyFor(method === "POST" ? "creation" : "read")) {
-      const headers = { "x-ratelimit-limit": String(this.limits.callsPerSecond), "x-ratelimit-remaining": "0" };
-      return json(429, { message: "Too Many Attempts." }, { ...headers, ...this.retryAfter() });
-    }
     if (method === "POST" && path === "/api/v1/skybox") {
       const { skybox_style_id, prompt, webhook_url } = body as Record<string, unknown>;
       if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });

@@ -3,12 +3,13 @@ import { aCreationRequest, taskId } from "../../../adapters/contracts/support/bu
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import type { OpenProvider } from "../../../adapters/provider/remote/remote-options.js";
+import type { RemoteProvider } from "../../../adapters/provider/remote/remote-provider.js";
 import type { CircuitState } from "../../../application/ports/generation-provider.js";
 import type { FakeProvider } from "../fake-provider.js";
 import type { Overrides } from "../providers-under-test.js";
 
 export type RemoteUnderTest = {
-  readonly provider: OpenProvider;
+  readonly provider: OpenProvider & RemoteProvider;
   readonly fake: FakeProvider;
   close(): Promise<void>;
 };
@@ -46,7 +47,7 @@ export type ExpectedDefaults = {
 };
 
 /** Text and an image, which every other provider accepts: one of them requires an image. */
-export const aRemoteOrder = ({ textOnly }: ExpectedDefaults, n: number) => ({
+export const aRemoteOrder = ({ textOnly }: Pick<ExpectedDefaults, "textOnly">, n: number) => ({
   taskId: taskId(n),
   request: aCreationRequest({ prompt: PROMPT, image_urls: textOnly ? [] : [FOREIGN] }),
 });
@@ -61,8 +62,11 @@ type UnderTest = {
 };
 
 /** What the suites of remote providers share: a provider with its fake, on new stores, before each test. */
-export const setUpRemote = (start: (overrides: Overrides) => Promise<RemoteUnderTest>, defaults: ExpectedDefaults) => {
-  const anOrder = (n = 1) => aRemoteOrder(defaults, n);
+export const setUpRemote = (
+  start: (overrides: Overrides) => Promise<RemoteUnderTest>,
+  { textOnly = false }: Pick<ExpectedDefaults, "textOnly"> = {},
+) => {
+  const anOrder = (n = 1) => aRemoteOrder({ textOnly }, n);
   const submitted = async (): Promise<string> => (await on.remote.provider.submit(anOrder()))._unsafeUnwrap();
   const polled = async (id: string) => (await on.remote.provider.poll(id))._unsafeUnwrap();
   const succeeded = async () => {
@@ -73,7 +77,7 @@ export const setUpRemote = (start: (overrides: Overrides) => Promise<RemoteUnder
   };
   const requests = () => on.remote.fake.server.requests.length;
   const creations = () => on.remote.fake.server.requests.filter(({ method }) => method !== "GET").length;
-  const helpers = { start, defaults, anOrder, submitted, polled, succeeded, requests, creations };
+  const helpers = { start, anOrder, submitted, polled, succeeded, requests, creations };
   const on = helpers as typeof helpers & UnderTest;
 
   beforeEach(async () => {

@@ -89,14 +89,6 @@ describe("comfy dialect", () => {
       expect(warnings).toEqual([]);
     });
 
-    it("can be sent again with the same key after a refusal for certain", async () => {
-      const { provider, fake } = await started();
-      fake.limits.everyThirdCreation = true;
-      for (const n of [1, 2]) await provider.submit(order(n));
-      expect((await provider.submit(order(3)))._unsafeUnwrapErr().kind).toBe("busy");
-      expect((await provider.submit(order(3))).isOk()).toBe(true);
-    });
-
     it.each<[string, number, string, object | undefined]>([
       [
         "comfy refuses creations: COMFY_WORKFLOW: it has no such nodes, files or inputs in KSampler (invalid_workflow).",
