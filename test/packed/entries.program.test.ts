@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -107,6 +108,19 @@ describe("the entries of the packed packages", () => {
     expect(core.peerDependencies).toEqual({ "fast-check": ">=3.10.0" });
     expect(core.peerDependenciesMeta).toEqual({ "fast-check": { optional: true } });
     expect([client.dependencies, client.peerDependencies]).toEqual([undefined, undefined]);
+  });
+
+  it("load nothing of Node.js with a store in memory, and no package but neverthrow and zod", async () => {
+    const { metafile } = await build({
+      stdin: { contents: 'export * from "panorama-core";', resolveDir: project.folder },
+      bundle: true,
+      platform: "neutral",
+      external: ["neverthrow", "zod"], // a module of Node.js would be an error
+      write: false,
+      metafile: true,
+    });
+    const imports = Object.values(metafile.inputs).flatMap((module) => module.imports.filter((one) => one.external));
+    expect(new Set(imports.map(({ path }) => path))).toEqual(new Set(["neverthrow", "zod"]));
   });
 
   it("come with documents whose links exist", async () => {

@@ -6,16 +6,12 @@ import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
 import { type McpBundle, packMcpServer, readMcpBundle } from "../../adapters/mcp/mcp-package.js";
 import { FakeService } from "../support/fake-service.js";
 import { base64, pngBytes } from "../support/image-bytes.js";
-import { McpSession, messageOf, REVISIONS, textOf } from "../support/mcp-session.js";
+import { GENERATIONS, McpSession, messageOf, textOf } from "../support/mcp-session.js";
 
 const run = promisify(execFile);
-
-/** The newest of each generation of the protocol: it sends images of the total limit, the others small ones. */
-const REVISIONS_OF_LARGE_IMAGES: readonly string[] = ["2025-11-25", "2026-07-28"];
 
 let folder: string;
 let bundle: McpBundle;
@@ -26,28 +22,13 @@ beforeAll(async () => {
   await cp("dist/mcp", folder, { recursive: true });
   bundle = await readMcpBundle(folder);
   service = await FakeService.start();
-  service.serve(MCP_PACKAGE_PATH, packMcpServer(bundle, service.origin), "application/gzip");
 });
 afterAll(async () => {
   await service.stop();
   await rm(folder, { recursive: true });
 });
 
-/** Starts the package as an MCP client does: with its URL and the API key only. */
-const byNpx = () =>
-  new StdioClientTransport({
-    command: "npx",
-    args: ["-y", `${service.origin}${MCP_PACKAGE_PATH}`],
-    env: {
-      PANORAMA_API_KEY: service.apiKey,
-      PANORAMA_STATE_DIR: join(folder, "state"),
-      npm_config_cache: join(folder, "npm-cache"),
-      npm_config_update_notifier: "false",
-    },
-    stderr: "pipe",
-  });
-
-/** Starts the installed program: what npx does before is the same for a client of each revision. */
+/** Starts the installed program. `npx` starts it in `test/bootstrap/mcp.slow.test.ts`. */
 const installed = (env: Record<string, string> = { PANORAMA_API_KEY: service.apiKey }) =>
   new StdioClientTransport({
     command: join(folder, "installed/node_modules/.bin/panorama-mcp"),
@@ -55,7 +36,7 @@ const installed = (env: Record<string, string> = { PANORAMA_API_KEY: service.api
     stderr: "pipe",
   });
 
-/** Starts the bundle without npx, so that the process id is that of the MCP server. */
+/** Starts the bundle, so that the process id is that of the MCP server. */
 const directly = (stateFolder: string) =>
   new StdioClientTransport({
     command: process.execPath,
@@ -88,11 +69,11 @@ describe("the MCP package", () => {
     expect(String(bundle.licenses)).toMatch(/@modelcontextprotocol\/server\n\n.*Apache License/s);
   });
 
-  it.each(REVISIONS)(
-    "runs every tool for a client of %s with nothing but the API key, the newest through npx",
+  it.each(GENERATIONS)(
+    "runs every tool for a client of %s with nothing but the API key, also after a refused upload of 50 MiB",
     async (revision) => {
       const before = { tasks: service.tasks.length, credits: service.remainingCredits };
-      const session = await McpSession.over(revision === REVISIONS.at(-1) ? byNpx() : installed(), revision);
+      const session = await McpSession.over(installed(), revision);
       expect(session.client.getServerVersion()).toMatchObject({
         name: "panorama",
         version: "0.1.0",
@@ -105,8 +86,9 @@ describe("the MCP package", () => {
       const done = await session.call("get_panorama_task", { id, wait_seconds: 20 });
       expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
 
-      const sizeBytes = REVISIONS_OF_LARGE_IMAGES.includes(revision) ? 4 * 1024 * 1024 : 1024;
-      const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(sizeBytes, index)));
+      const tooLarge = { images: Array(5).fill(base64(pngBytes(10 * 1024 * 1024))) };
+      expect((await session.error("upload_reference_images", tooLarge))?.message).toContain("20 MiB");
+      const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(4 * 1024 * 1024, index)));
       const uploaded = await session.call("upload_reference_images", { images });
       const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
       expect(new Set(image_urls).size).toBe(5);
@@ -128,17 +110,6 @@ describe("the MCP package", () => {
       expect(service.tasks).toHaveLength(before.tasks + 2);
       const [recent] = (await session.client.readResource({ uri: "panorama://recent" })).contents;
       expect(JSON.parse((recent as { text: string }).text).panoramas).toHaveLength(service.tasks.length);
-      await session.client.close();
-    },
-  );
-
-  it.each(["2025-06-18", "2026-07-28"] as const)(
-    "keeps the session with a client of %s after an upload that exceeds the total limit",
-    async (revision) => {
-      const session = await McpSession.over(installed(), revision);
-      const images = Array(5).fill(base64(pngBytes(10 * 1024 * 1024)));
-      expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
-      expect((await session.call("get_credit_balance")).isError).toBeFalsy();
       await session.client.close();
     },
   );
@@ -173,19 +144,6 @@ describe("the MCP package", () => {
     expect(service.remainingCredits).toBe(before.credits - 8);
     expect(await names()).toEqual([]);
     await Promise.all(sessions.map(({ client }) => client.close()));
-  });
-
-  it("works without a state folder, and warns once on stderr", async () => {
-    const transport = directly(join(folder, "panorama-mcp.js"));
-    const stderr: string[] = [];
-    transport.stderr?.on("data", (chunk) => stderr.push(String(chunk)));
-    const session = await McpSession.over(transport);
-    for (let call = 1; call <= 2; call++) {
-      const created = await session.call("generate_panorama_from_text", { prompt: "a lake", resolution: "1k" });
-      expect(created.structuredContent).toMatchObject({ status: "processing", credits_charged: 4 });
-    }
-    await session.client.close();
-    expect(stderr.join("").match(/the state folder cannot be used/g)).toHaveLength(1);
   });
 
   it("lists its tools without an API key, and warns on stderr only", async () => {

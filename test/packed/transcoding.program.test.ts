@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { PackedProject } from "../support/packed-project.js";
 import { freshDatabase } from "../support/postgres.js";
 
+const run = promisify(execFile);
 const SERVICE = "test/examples/transcoding/service.ts";
+const METER = "test/examples/embedding/meter-on-postgres.ts";
 /** The wall clock of the second process is ahead by more than the 60 seconds of a hold. */
 const AHEAD_MILLISECONDS = [0, 90_000] as const;
 const KILLS = 6;
@@ -25,7 +28,7 @@ const creditsOf = ({ video, minutes }: (typeof VIDEOS)[number]): number => {
   return 2 * (video.startsWith("short") ? minutes - 1 : minutes);
 };
 
-describe("the transcoding service of a stranger, on two processes with clocks 90 seconds apart", () => {
+describe("products of a stranger with the packed meter on PostgreSQL", () => {
   let project: PackedProject;
   let pool: Pool;
   let processes: Process[];
@@ -34,7 +37,7 @@ describe("the transcoding service of a stranger, on two processes with clocks 90
     project = await PackedProject.with(["panorama-service"], ["pg", "@types/pg", "@types/node"]);
     const url = await freshDatabase();
     pool = new Pool({ connectionString: url });
-    await project.compile([SERVICE]);
+    await project.compile([SERVICE, METER], ["--skipDefaultLibCheck"]);
     processes = await Promise.all(AHEAD_MILLISECONDS.map((ahead) => Process.start(project.folder, url, ahead)));
   });
   afterAll(async () => {
@@ -43,7 +46,13 @@ describe("the transcoding service of a stranger, on two processes with clocks 90
     await project.remove();
   });
 
-  it("charges every video once and exactly, while processes are killed at random", async () => {
+  it("commit a hold together with a row of the program", async () => {
+    const env = { ...process.env, DATABASE_URL: await freshDatabase() };
+    const { stdout } = await run(process.execPath, ["meter-on-postgres.js"], { cwd: project.folder, env });
+    expect(JSON.parse(stdout)).toEqual({ third: "insufficient_credits", jobs: 2, balance: 7 });
+  });
+
+  it("charge every video once, on two killed processes with clocks 90 seconds apart", async () => {
     const post = async (path: string, body: object, key = ""): Promise<Answer> => {
       for (;;) {
         const { origin } = processes[Math.floor(2 * Math.random())] as Process;

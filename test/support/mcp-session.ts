@@ -6,6 +6,8 @@ import { expect } from "vitest";
 
 /** The revisions of the protocol whose clients the MCP server serves, of both generations. */
 export const REVISIONS = ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+/** The newest of each generation. */
+export const GENERATIONS = ["2025-11-25", "2026-07-28"] as const;
 export type Revision = (typeof REVISIONS)[number];
 
 type CallOptions = { onprogress?: (progress: Progress) => void; signal?: AbortSignal };

@@ -46,19 +46,6 @@ describe("PanoramaClient.events", () => {
     await expect.poll(() => service.eventSignals.waitedFor()).toEqual([]);
   });
 
-  it("yields all events of one task and ends", async () => {
-    service.provider.play({ poll: "failed" });
-    const id = await service.created(customer);
-    const seen: string[] = [];
-    const reading = collected(client.events({ task: id }), seen);
-    await streamIsOpen();
-    await service.settle();
-    service.eventSignals.wake(customer.accountId);
-    await reading;
-    expect(seen).toEqual([`panorama.failed ${id}`]);
-    await expect.poll(() => service.eventSignals.waitedFor()).toEqual([]);
-  });
-
   it("begins after a known event, and closes the stream when the loop ends", async () => {
     const id = await service.created(customer);
     await service.settle();

@@ -43,6 +43,8 @@ describe("PanoramaClient.upload", () => {
     await writeFile(path, bytes);
     const { image_urls, expires_at } = await on.client.upload([path, pathToFileURL(path), pngBytes(100)]);
     expect([image_urls.length, expires_at]).toEqual([3, on.service.uploadsExpireAt]);
+    const [upload] = on.service.requests("POST", "/images"); // the service needs the length to refuse it in time
+    expect(Number(upload?.headers["content-length"])).toBe(upload?.body.length);
     expect(await sent()).toEqual([
       ["a lake, 50% darker.png", "image/png", 300],
       ["a lake, 50% darker.png", "image/png", 300],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { abilitiesOf } from "../../../adapters/client/offer.js";
 import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Fault } from "../../support/fake-service.js";
 import { USUAL_OFFER } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
@@ -101,12 +103,6 @@ describe("the other calls of PanoramaClient", () => {
     });
   });
 
-  it("accept the answers of an older service, without fields of the creation", async () => {
-    const body = JSON.stringify({ id: "t", status: "processing", credits_charged: 4 });
-    on.service.failNext("GET", "/panoramas/t", { kind: "answer", status: 200, body });
-    expect(await on.client.read("t")).toEqual(JSON.parse(body));
-  });
-
   it("cancel a task and return it, also after a lost answer", async () => {
     await on.client.create(aRequest());
     on.service.failNext("POST", "/panoramas/task-1/cancel", { kind: "accept-and-drop" });
@@ -156,16 +152,6 @@ describe("the other calls of PanoramaClient", () => {
     ]);
   });
 
-  it("upload images in their order, with a content length", async () => {
-    const images = [{ bytes: pngBytes(100), name: "a.png" }, { bytes: pngBytes(200) }];
-    const { image_urls, expires_at } = await on.client.upload(images);
-    expect(new Set(image_urls).size).toBe(2);
-    expect(expires_at).toBe(on.service.uploadsExpireAt);
-    const [upload] = on.service.requests("POST", "/images");
-    expect(Number(upload?.headers["content-length"])).toBe(upload?.body.length);
-    expect(upload?.body.toString("latin1")).toContain('filename="a.png"');
-  });
-
   it("refuse an upload that breaks a rule of the service without sending it", async () => {
     const refused = async (images: Parameters<typeof on.client.upload>[0]) => await failureOf(on.client.upload(images));
     expect(await refused([])).toMatchObject({ code: "invalid_request" });
@@ -193,17 +179,20 @@ describe("the other calls of PanoramaClient", () => {
     expect((await failureOf(on.client.offer())).code).toBe("unexpected_answer");
   });
 
+  it("read the current abilities, and cap them at the limits of this version", async () => {
+    const later = { images_min: 0, images_max: 10, prompt_characters_max: 32_000, resolutions: ["8k"] };
+    on.service.failNext("GET", "/abilities", { kind: "answer", status: 200, body: JSON.stringify(later) });
+    expect(await on.client.abilities()).toEqual(later);
+    expect(abilitiesOf(later)).toEqual(ALL_ABILITIES);
+  });
+
   it("read no more than 8 MiB of an answer", async () => {
     const large: Fault = { kind: "answer", status: 200, body: `{"remaining_credits":1${" ".repeat(8 * 1024 * 1024)}}` };
     on.service.failNext("GET", "/credits", large);
     expect(await failureOf(on.client.credits())).toMatchObject({ code: "unexpected_answer", status: 200 });
   });
 
-  it("never show the API key in an error, even if the service does, or if the key is unusable", async () => {
-    const body = JSON.stringify({ error: { code: "invalid_api_key", message: `what is ${on.service.apiKey}?` } });
-    on.service.failNext("GET", "/credits", { kind: "answer", status: 401, body });
-    const shown = await failureOf(on.client.credits());
-    expect(shown.message).toBe("what is [api key]?");
+  it("never show an unusable API key in an error", async () => {
     const unusable = await failureOf(clientWith("sk-secret\nwith a line break").credits());
     expect(unusable.code).toBe("invalid_api_key");
     expect(unusable.message).not.toContain("secret");

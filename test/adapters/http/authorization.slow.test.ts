@@ -1,6 +1,5 @@
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -23,11 +22,9 @@ import { keep, uploading } from "../../../domain/images/storage-status.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
-import { textOf as textOfResult } from "../../support/mcp-session.js";
 import { putTask } from "../../support/put-task.js";
 import { logIn } from "../../support/visit.js";
 import { type Person, WebService } from "../../support/web-service.js";
-import { setUpMcp } from "../mcp/mcp-setup.js";
 import { POSITIONS, type Positions } from "./positions-table.js";
 
 type Owned = Pick<Task, "accountId" | "id" | "request" | "reservedAt" | "slug">;
@@ -260,25 +257,6 @@ describe("objects of another account", () => {
       "get /works/:slug/thumbnail.webp",
     ]);
   }, 600_000); // thousands of requests
-
-  const mcp = setUpMcp();
-  it("get the same MCP answer as unknown ids", async () => {
-    const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
-    const { known } = await furnish(service, bob, "mcp-bob");
-    const client = new PanoramaClient({ baseUrl: service.url, apiKey: ann.key });
-    const session = await mcp.sessionWith(ann.key, client);
-    const textOf = async (id: string) =>
-      textOfResult(await session.call("get_panorama_task", { id }))
-        .replaceAll(encodeURIComponent(id), "(id)")
-        .replace(/"request_id":"[^"]+"/, "");
-    for (const { kind, known: id, unknown } of known) {
-      await service.clock.advance(61_000);
-      const nothing = await textOf(unknown);
-      expect(nothing).toContain('"code":"not_found"');
-      expect(await textOf(id), kind).toBe(nothing);
-    }
-    await session.client.close();
-  });
 });
 
 /** Rows by table, in the order of foreign keys, and each as text. What searches find does not change. */

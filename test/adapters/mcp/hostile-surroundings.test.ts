@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import type { Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
-import { REVISIONS } from "../../support/mcp-session.js";
+import { GENERATIONS } from "../../support/mcp-session.js";
 import { setUpMcp } from "./mcp-setup.js";
 
 const TOOLS = [
@@ -40,7 +40,7 @@ const expectGuidance = (error: Record<string, unknown> | undefined) => {
   );
 };
 
-describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
+describe.each(GENERATIONS)("the MCP server for a client of %s", (revision) => {
   const on = setUpMcp(revision);
 
   it("answers arguments of every wrong type with an instructive error, and sends no invalid request", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { REVISIONS } from "../../support/mcp-session.js";
+import { GENERATIONS } from "../../support/mcp-session.js";
 import { aHarbour, setUpMcp } from "./mcp-setup.js";
 
-describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (revision) => {
+describe.each(GENERATIONS)("the resources of the MCP server for a client of %s", (revision) => {
   const on = setUpMcp(revision);
   const read = async (uri: string) => {
     const [content] = (await on.session.client.readResource({ uri })).contents;

@@ -4,10 +4,10 @@ import type { Fault } from "../../support/fake-service.js";
 import { USUAL_OFFER } from "../../support/fake-service.js";
 import { freePort } from "../../support/free-port.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
-import { messageOf, REVISIONS } from "../../support/mcp-session.js";
+import { GENERATIONS, messageOf } from "../../support/mcp-session.js";
 import { aHarbour, setUpMcp } from "./mcp-setup.js";
 
-describe.each(REVISIONS)("with a client of %s:", (revision) => {
+describe.each(GENERATIONS)("with a client of %s:", (revision) => {
   const on = setUpMcp(revision);
   const { sessionWith, post } = on;
 
