@@ -1,7 +1,5 @@
 import type { BrowserContextOptions, Locator } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { invite } from "../../../application/operators/invite.js";
-import type { Email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { PASSWORD, type WebService } from "../../support/web-service.js";
@@ -138,41 +136,6 @@ describe("a walk of a member who comes back", () => {
     await page.getByRole("link", { name: "Gallery" }).click();
     await expect.poll(times).toEqual(["2 Jan 2026"]);
     expect([...member.problems, ...(await seenByGuest(await on.openTab(SCREENS.phone), shared)).problems]).toEqual([]);
-  });
-});
-
-describe("a walk of somebody who is invited", () => {
-  const on = setUpBrowser({ signUp: "invited", welcomeCredits: credits(WELCOME_CREDITS) });
-
-  it("asks for an invitation, which leads to the password and back to the prompt", async () => {
-    const { service } = on;
-    const guest = watched(await on.openTab(SCREENS.phone));
-    const { page } = guest;
-    const main = page.getByRole("main");
-    await page.goto("/");
-    await page.getByText("Accounts of this service are opened by invitation.").waitFor();
-    await guest.expectGoodPage();
-
-    const { token } = (await invite(service, { signUp: "invited" })("bea@example.com" as Email))._unsafeUnwrap();
-    await page.goto(`/password/reset?token=${token}`);
-    await main.getByRole("heading", { name: "Welcome" }).waitFor();
-    const address = main.getByLabel("E-mail address");
-    expect([await address.inputValue(), await address.isEditable()]).toEqual(["bea@example.com", false]);
-    await guest.expectGoodPage();
-    await main.getByLabel("Password").fill(PASSWORD);
-    await main.getByRole("button", { name: "Open the account" }).tap();
-    await page.waitForURL("**/works");
-    expect(await page.locator("#balance").textContent()).toBe(String(WELCOME_CREDITS));
-    await page.getByLabel("Prompt", { exact: true }).fill(PROMPT);
-    await page.locator("label").filter({ hasText: "Public" }).tap();
-    await page.locator("#make").tap();
-    await page.waitForURL(/\/works\/[\w-]+$/);
-    await service.work();
-    await ready(page, "sphere");
-    await page.getByRole("button", { name: "Share" }).tap();
-    const shared = await page.getByRole("dialog").getByLabel("Link", { exact: true }).inputValue();
-    await guest.expectGoodPage();
-    expect([...guest.problems, ...(await seenByGuest(await on.openTab(SCREENS.desktop), shared)).problems]).toEqual([]);
   });
 });
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { updateSearch } from "../../../../adapters/persistence/prepared/tasks/search-rows.js";
 import type { SucceededTask } from "../../../../domain/tasks/task.js";
@@ -91,25 +90,10 @@ describe("the gallery", () => {
     expect(page.text).toContain('<a class="button" href="/gallery">Show all panoramas</a>');
   });
 
-  it("has no private, deleted or unsaved panorama", async () => {
-    await publish(["private lake"], { request: { ...first.request, visibility: "private" } });
-    await publish(["unsaved lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
-    const [deleted] = await publish(["deleted lake"]);
-    await service.tasks.delete(deleted!.id, ann.id, service.clock.now());
-    const [shown] = await publish(["a lake"]);
-    for (const path of ["/gallery", search("lake")]) expect((await read(path)).slugs).toEqual([shown?.slug]);
-  });
-
   it("answers every text with a page, and shows all panoramas if it has no words", async () => {
     const [only] = await publish(["a lake"]);
-    const codePoint = fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.nat(0x10ffff));
-    const text = fc.array(codePoint, { maxLength: 150 }).map((points) => String.fromCodePoint(...points));
-    await fc.assert(
-      fc.asyncProperty(text, async (q) => {
-        expect((await read(search(q))).status).toBe(200);
-      }),
-      { numRuns: 20, examples: [["\0"], ["%"], ["'--"], ["\ud800"], ["a".repeat(3_000)]] },
-    );
+    for (const q of ["\0", "%", "'--", "\ud800", "a".repeat(3_000)])
+      expect([q, (await read(search(q))).status]).toEqual([q, 200]);
     for (const path of ["/gallery?q=?!", "/gallery?q=", "/gallery?q=lake&q=x&sort=up"])
       expect([path, (await read(path)).slugs]).toEqual([path, [only?.slug]]);
     expect((await read("/gallery?q=%FF&before=%00")).status).toBe(200);
@@ -118,7 +102,7 @@ describe("the gallery", () => {
   });
 
   it("lists old to new on request, with links to the next and previous page", async () => {
-    const oldest = (await publish(numbers(50))).reverse();
+    const oldest = (await publish(numbers(26))).reverse();
     const page = await read("/gallery?sort=oldest");
     expect([page.slugs, page.prev]).toEqual([slugsOf(oldest.slice(0, 24)), undefined]);
     const choice = '<a href="/gallery">Newest</a><a href="/gallery?sort=oldest" aria-current="true">Oldest</a>';
@@ -127,10 +111,11 @@ describe("the gallery", () => {
     const path = `/gallery?sort=oldest&after=${oldest[23]?.id}`;
     expect(page.next).toEqual({ words: "Newer panoramas", path });
     const second = await read(path);
-    const third = await read(second.next?.path ?? "");
-    expect([second.slugs, third.slugs]).toEqual([slugsOf(oldest.slice(24, 48)), slugsOf(oldest.slice(48))]);
-    expect([third.next, third.prev?.words]).toEqual([undefined, "Older panoramas"]);
-    expect((await read(third.prev?.path ?? "")).slugs).toEqual(second.slugs);
+    expect([second.slugs, second.next, second.prev?.words]).toEqual([
+      slugsOf(oldest.slice(24)),
+      undefined,
+      "Older panoramas",
+    ]);
     expect((await read(second.prev?.path ?? "")).location).toBe("/gallery?sort=oldest");
     const found = await read(search("number 1", { sort: "oldest" }));
     expect(found.slugs).toEqual(slugsOf([oldest[1]!, ...oldest.slice(10, 20)]));

@@ -1,10 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ok } from "neverthrow";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deleteExpiredReferences } from "../../../../application/background/erase.js";
-import { referenceImageName } from "../../../../domain/images/object-name.js";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 import { logIn, setUpService, visiting } from "../../../support/visit.js";
@@ -141,35 +138,6 @@ describe("the form of the works page", () => {
     expect([await stored(), await received()]).toEqual([before, []]);
   });
 
-  it("stores the files of a panorama that is created, and deletes them with it", async () => {
-    const { create, post, tasks } = await newPerson();
-    const before = await stored();
-    expect((await create({ prompt: "a lake" }, [picture])).status).toBe(303);
-    expect(await stored()).toBe(before + 1);
-    await service.work();
-    const [task] = await tasks();
-    const name = service.storage.nameOf(task?.request.imageUrls[0] ?? "")!;
-    const day = 24 * 60 * 60 * 1000;
-    const deleteExpired = deleteExpiredReferences(service, { retentionMilliseconds: day, leaseMilliseconds: 60_000 });
-    await service.clock.advance(2 * day);
-    await deleteExpired();
-    expect(await service.storage.has(name)).toEqual(ok(true));
-    expect((await post(`/works/${task?.id}/delete`)).status).toBe(303);
-    await deleteExpired();
-    expect(await service.storage.has(name)).toEqual(ok(false));
-  });
-
-  it("refuses files while the account has 200 MiB of unused images, but creates a panorama without files", async () => {
-    const { person, create } = await newPerson();
-    const name = referenceImageName("u".repeat(22), "image/png");
-    const full = { content: "full", countedBytes: 200 * 1024 * 1024, name };
-    await service.references.add(person.id, [full], service.clock.now(), () => ok(undefined));
-    const refused = await create({ prompt: "a lake" }, [picture]);
-    const error = "Images must stay below 200 MiB of images that no panorama of the account uses";
-    expect([refused.status, refused.error]).toEqual([400, expect.stringContaining(error)]);
-    expect((await create({ prompt: "a lake" }, [new Blob([], { type: "application/octet-stream" })])).status).toBe(303);
-  });
-
   it("keeps the words of a form whose session has ended, and opens them after the login", async () => {
     const sendAs = async (cookie: string, prompt: string) => {
       const form = new FormData();
@@ -223,17 +191,6 @@ describe("the form of the works page", () => {
     for (const part of parts) expect(page).toContain(part);
     expect(found(page, /name="image_url" value="([^"]*)"/g)).toEqual(URLS);
     expect(await (await newPerson()).read(`/works?from=${slug}`)).not.toContain("once more");
-  });
-
-  it("reports a deleted uploaded image, and charges nothing", async () => {
-    const { person, create } = await newPerson();
-    const url = service.storage.urlOf(referenceImageName("d".repeat(22), "image/png"));
-    expect(await create({ prompt: "a lake", image_url: url })).toMatchObject({
-      status: 400,
-      error:
-        "Image 1 does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
-    });
-    expect(await service.ledger.balance(person.id)).toBe(100);
   });
 
   it("charges once if it is sent twice", async () => {
