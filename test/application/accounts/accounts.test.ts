@@ -132,28 +132,19 @@ describe("countRequest", () => {
   });
   const [key, account] = [apiKeyId(1), accountId(2)];
   const ofKey = ok({ limit: key.length, remaining: 1, resetSeconds: 1 });
+  const ofAccount = err({ ...limited, kind: "account_rate_limited" });
 
-  it("counts a read for its key only", async () => {
+  const both = [`write of ${key}`, `total of ${account}`];
+
+  it.each([
+    ["a read for its key only", "read", "total", [`read of ${key}`], ofKey],
+    ["a write for its key and its account, and returns the admission of the key", "write", undefined, both, ofKey],
+    ["for the account no request that the key's limit refuses", "write", "write", [`write of ${key}`], err(limited)],
+    ["both, and returns account_rate_limited for the limit of the account", "write", "total", both, ofAccount],
+  ] as const)("counts %s", async (_, kind, refused, counts, answer) => {
     const counted: string[] = [];
-    expect(await countRequest(limits("total", counted), key, account, "read")).toEqual(ofKey);
-    expect(counted).toEqual([`read of ${key}`]);
-  });
-
-  it("counts a write for its key and for its account, and returns the admission of the key", async () => {
-    const counted: string[] = [];
-    expect(await countRequest(limits(undefined, counted), key, account, "write")).toEqual(ofKey);
-    expect(counted).toEqual([`write of ${key}`, `total of ${account}`]);
-  });
-
-  it("does not count requests for the account that the key's limit refuses", async () => {
-    const counted: string[] = [];
-    expect(await countRequest(limits("write", counted), key, account, "write")).toEqual(err(limited));
-    expect(counted).toEqual([`write of ${key}`]);
-  });
-
-  it("returns account_rate_limited for the limit of the account", async () => {
-    const refused = await countRequest(limits("total", []), key, account, "write");
-    expect(refused).toEqual(err({ ...limited, kind: "account_rate_limited" }));
+    expect(await countRequest(limits(refused, counted), key, account, kind)).toEqual(answer);
+    expect(counted).toEqual(counts);
   });
 });
 

@@ -2,7 +2,7 @@ import { err } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
-import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
+import type { Script } from "../../../adapters/memory/scripted-provider.js";
 import type { Imaging } from "../../../application/ports/imaging.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ResultFigures } from "../../../domain/images/picture.js";
@@ -255,46 +255,4 @@ describe("checkGeneratedImages", () => {
       expect(world.storage.objects.size).toBe(0);
     },
   );
-
-  it.each(["image", "unusable"] as const)(
-    "keeps a later worker's success if its own result is %s",
-    async (download) => {
-      world.provider.play({ download });
-      const answer = world.provider.hold("download");
-      const stopping = new AbortController();
-      const slow = world.check(stopping.signal);
-      stopping.abort(); // it does not claim its own task again
-      await world.clock.advance(LEASE_MILLISECONDS);
-      const provider = Object.assign(Object.create(world.provider), {
-        download: (url: string) => new ScriptedProvider().download(url),
-      });
-      await useCases({ ...world, provider }).check();
-      answer();
-      await slow;
-      expect(await imageStatus()).toBe("saved");
-      expect(await balance()).toBe(94);
-      expect(world.reporter.of("task_succeeded")).toHaveLength(1);
-      expect(world.reporter.of("task_failed")).toEqual([]);
-      expect(world.reporter.of("work_failed")).toEqual([]);
-      expect(world.storage.objects.size).toBe(2);
-    },
-  );
-
-  it("reports that a stored image cannot be recorded, and the image is due again after the lease", async () => {
-    const broken = new Error("the database is down");
-    const { move } = world.tasks;
-    world.tasks.move = (current, next, dueAt) =>
-      next.state === "succeeded" && next.image.status === "saved"
-        ? Promise.reject(broken)
-        : move.call(world.tasks, current, next, dueAt);
-    expect(await world.check()).toBe(1);
-    expect(world.reporter.of("work_failed")).toEqual([
-      { kind: "work_failed", work: "check", taskId: id, error: broken },
-    ]);
-    expect(await imageStatus()).toBe("uploading");
-    world.tasks.move = move;
-    await world.clock.advance(LEASE_MILLISECONDS);
-    expect(await world.keep()).toBe(1);
-    expect(await imageStatus()).toBe("saved");
-  });
 });

@@ -72,19 +72,6 @@ describe("deleteExpiredReferences", () => {
     ]);
   });
 
-  it("tries an object again after the lease if the storage was unavailable", async () => {
-    await upload(3);
-    await world.clock.advance(RETENTION_MILLISECONDS + 1);
-    world.storage.available = false;
-    expect(await world.deleteExpired()).toBe(0);
-    world.storage.available = true;
-    await world.clock.advance(LEASE_MILLISECONDS - 1);
-    expect(await world.deleteExpired()).toBe(0);
-    await world.clock.advance(1);
-    expect(await world.deleteExpired()).toBe(3);
-    expect(world.storage.objects.size).toBe(0);
-  });
-
   it("stops before the next object when the service stops, and the rest is deleted after the lease", async () => {
     await upload(5);
     await world.clock.advance(RETENTION_MILLISECONDS + 1);

@@ -1,4 +1,3 @@
-import { err } from "neverthrow";
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { panoramaTask } from "../../../application/events/panorama-task.js";
@@ -55,40 +54,4 @@ it("renames the files of everything that is hidden when the storage is available
   };
   expect(toldOf("why")).toEqual([false, false]);
   expect(toldOf(undefined)).toEqual([true, true]);
-});
-
-it("finishes a renaming that stopped half-way, whatever call of the storage failed", async () => {
-  const world = aWorld();
-  const owner = await anOwner(world, 100);
-  const { id } = (await world.createPanorama(owner, aCreationRequest({ visibility: "public" })))._unsafeUnwrap().task;
-  await world.clock.advance(world.provider.nextPollMilliseconds());
-  await world.settle();
-  const image = async () => ((await world.tasks.find(id, owner)) as SucceededTask).image;
-  const before = (await image()).imageName;
-  const bytes = [...world.storage.objects.values()];
-  (await hideAllPanoramas(world)(owner, { reason: "why", by: "ann" }))._unsafeUnwrap();
-  const { storage } = world;
-  const calls: string[] = [];
-  for (const call of ["read", "put", "delete"] as const) {
-    const made = storage[call].bind(storage) as (...given: unknown[]) => Promise<never>;
-    // The second call of each kind fails once, after the first file was read, copied or deleted.
-    storage[call] = async (...given: unknown[]) => {
-      calls.push(call);
-      const fails = calls.filter((one) => one === call).length === 2;
-      return fails ? (err({ kind: "storage_unavailable", reason: `no ${call}` }) as never) : made(...given);
-    };
-  }
-  for (const detail of ["no read", "no put", "no delete"]) {
-    expect(await world.keep()).toBe(1);
-    expect(world.reporter.of("image_status").at(-1)).toMatchObject({ taskId: id, detail });
-    expect(world.reporter.of("work_failed").at(-1)).toMatchObject({ taskId: id, error: detail });
-    expect((await image()).imageName).toBe(before);
-    await world.clock.advance(60_000);
-  }
-  expect(await world.keep()).toBe(1);
-  const { imageName } = await image();
-  expect(imageName).not.toBe(before);
-  expect([imageName, thumbnailNameOf(imageName)].map((name) => storage.objects.get(name))).toEqual(bytes);
-  expect(storage.objects.size).toBe(2);
-  expect(world.reporter.of("image_status").at(-1)?.detail).toBe("its files have another name");
 });

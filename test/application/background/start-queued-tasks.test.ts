@@ -4,7 +4,7 @@ import { aCreationRequest } from "../../../adapters/contracts/support/builders.j
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { statusOf, type Task } from "../../../domain/tasks/task.js";
-import { QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
+import { useCases } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -77,19 +77,6 @@ describe("startQueuedTasks", () => {
     expect(await stored(next)).toMatchObject({ state: "queued" });
     expect((await create(owner, "key")).id).toBe(task.id);
     expect(await world.ledger.balance(owner)).toBe(92);
-  });
-
-  it("refunds a task at its queue deadline, and not earlier", async () => {
-    await create();
-    const task = await create();
-    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
-    await world.sweep();
-    expect(await stored(task)).toMatchObject({ state: "queued" });
-    await world.clock.advance(1);
-    expect(await world.sweep()).toBe(1);
-    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_started" });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(world.provider.started).toBe(1);
   });
 
   it("submits nothing while the provider is down, and then one task to probe it", async () => {

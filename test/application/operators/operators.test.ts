@@ -4,10 +4,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
+  aFailedTask,
   anImageName,
   anOrderCheckout,
   apiKeyId,
   aSucceededTask,
+  noon,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
@@ -184,7 +186,7 @@ describe("exportAccount", () => {
     expect(await exportAccount(world)(NOBODY)).toEqual(UNKNOWN);
   });
 
-  it("returns the price of an order, unused uploads, and why a panorama is hidden, but no secrets", async () => {
+  it("returns prices, unused uploads, endpoints, how panoramas ended and why one is hidden, but no secrets", async () => {
     const owner = await anOwner(world, 1);
     const order = (await world.createOrder(owner, credits(1)))._unsafeUnwrap();
     await world.orders.recordCheckout(order.id, anOrderCheckout({ priceCents: 990, currency: "EUR" }));
@@ -193,7 +195,9 @@ describe("exportAccount", () => {
       { task: aSucceededTask({ id: taskId(3), image }), isDeleted: false },
       { task: aSucceededTask({ id: taskId(2), image, hiddenReason: "why" }), isDeleted: true },
       { task: aSucceededTask({ id: taskId(1), image: expire(image) }), isDeleted: false },
+      { task: aFailedTask({ id: taskId(0), reason: "refused", failedAt: noon }), isDeleted: false },
     ];
+    const { url } = (await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/"))._unsafeUnwrap();
     const operators = Object.assign(Object.create(world.operators), {
       unusedUploads: async () => [{ name, uploadedAt }],
       tasks: async (_owner: unknown, _limit: unknown, before: unknown) => (before === undefined ? tasks : []),
@@ -212,29 +216,12 @@ describe("exportAccount", () => {
       [undefined, false, urlOf(image.imageName)],
       ["why", true, undefined],
       [undefined, false, undefined],
+      [undefined, false, undefined],
     ]);
-  });
-
-  it("returns how each panorama ended, unused uploads and endpoints", async () => {
-    const owner = await anOwner(world, 20);
-    const { url } = (await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/"))._unsafeUnwrap();
-    const succeeded = await create(owner);
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    const finishedAt = world.clock.now();
-    world.provider.play({ submit: "refuse" });
-    await world.createPanorama(owner, aCreationRequest());
-    const records = await recordsOf(owner);
-    expect(records.filter(({ type }) => type === "panorama")).toMatchObject([
-      { state: "failed", failureReason: "provider_refused", finishedAt, imageUrl: undefined },
-      { id: succeeded.id, state: "succeeded", failureReason: undefined, finishedAt },
-    ]);
-    expect(records.find(({ id }) => id === succeeded.id)?.imageUrl).toMatch(/panoramas\/.+\.jpg$/);
-    expect(records.find(({ type }) => type === "webhook_endpoint")).toMatchObject({
-      id: expect.any(String),
-      url,
-      off: undefined,
-    });
+    expect(panoramas.at(-1)).toMatchObject({ state: "failed", failureReason: "provider_refused", finishedAt: noon });
+    expect(panoramas[0]).toMatchObject({ state: "succeeded", failureReason: undefined, finishedAt: expect.any(Date) });
+    const [endpoint] = records.filter(({ type }) => type === "webhook_endpoint");
+    expect(endpoint).toMatchObject({ id: expect.any(String), url, off: undefined });
   });
 
   it("pages through more tasks and orders than one page has", async () => {

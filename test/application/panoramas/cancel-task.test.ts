@@ -146,15 +146,6 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(100);
   });
 
-  it.each(["succeeded", "failed"] as const)("returns a task that has %s unchanged", async (state) => {
-    const id = await created();
-    world.provider.play({ poll: state });
-    await settle();
-    expect(await cancel(id)).toMatchObject({ id, state });
-    expect(await cancel(id)).not.toMatchObject({ reason: "canceled" });
-    expect(await balance()).toBe(state === "succeeded" ? 96 : 100);
-  });
-
   it("looks again at a queued task that is started before it is canceled", async () => {
     const id = await queued();
     const { find } = world.tasks;

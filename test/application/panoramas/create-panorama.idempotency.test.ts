@@ -9,7 +9,6 @@ import { anOwner, aWorld } from "../../support/world.js";
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 describe("an idempotency key", () => {
   /** Repeats the creation. Returns its result, and what the repetition charged and started. */
@@ -62,19 +61,5 @@ describe("an idempotency key", () => {
     expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
       created._unsafeUnwrap().task.id,
     );
-  });
-
-  it("is stored for 24 hours and can be used again afterwards", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world);
-    await world.clock.advance(DAY_MILLISECONDS);
-    await world.sweep();
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(true);
-
-    await world.clock.advance(1);
-    await world.sweep();
-    const { task, replayed } = (await repeat(world, owner)).result._unsafeUnwrap();
-    expect(replayed).toBe(false);
-    expect(task.id).not.toBe(created._unsafeUnwrap().task.id);
   });
 });

@@ -144,13 +144,6 @@ describe("uploadImages", () => {
     expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
   });
 
-  it("gives the same URL to the same bytes of another account", async () => {
-    const { urls } = (await upload(aFile(cat)))._unsafeUnwrap();
-    const other = await anOwner(world, 100);
-    expect((await uploadImages(world, SETTINGS)(other, [aFile(cat)]))._unsafeUnwrap().urls).toEqual(urls);
-    expect(world.storage.objects.size).toBe(1);
-  });
-
   const withBytes = (name: string, sizeBytes: number): UploadedFile => ({ ...aFile(image(name)), sizeBytes });
 
   it("refuses bytes above 200 MiB of unused images, and none that the account has already", async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { createEndpoint, listEndpoints, rotateEndpointSecret } from "../../../application/webhooks/endpoints.js";
+import { createEndpoint, listEndpoints } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -91,18 +91,6 @@ describe("deliverEvents", () => {
     ]);
   });
 
-  it("signs with both secrets for 24 hours after a rotation", async () => {
-    const endpoint = await endpointAt("https://a.example/hook");
-    const rotated = (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
-    await failedTasks(1);
-    await deliver();
-    expect(sender.sent[0]?.secrets).toEqual([rotated.secret, endpoint.secret]);
-    await world.clock.advance(DAY_MILLISECONDS);
-    await failedTasks(1);
-    await deliver();
-    expect(sender.sent[1]?.secrets).toEqual([rotated.secret]);
-  });
-
   it("sends nothing to a receiver that asks for an hour before the hour is over, also no other event", async () => {
     await endpointAt("https://a.example/hook");
     await confirmedOnce();
@@ -136,41 +124,6 @@ describe("deliverEvents", () => {
       { state: "delivered", attempt: 2, cause: undefined },
     ]);
     expect(await states()).toEqual(["delivered"]);
-  });
-
-  it("does not let a slow endpoint delay another one, and sends it at most 12 at a time", async () => {
-    const slow = await endpointAt("https://slow.example/hook");
-    const fast = await anOwner(world, 10_000);
-    await endpointAt("https://fast.example/hook", fast);
-    await confirmedOnce();
-    await confirmedOnce(fast);
-    await failedTasks(40);
-    await failedTasks(40, fast);
-    const waiting: (() => void)[] = [];
-    let atOnce = 0;
-    sender.answer = ({ url }) => {
-      if (!url.startsWith("https://slow")) return SUCCESS;
-      atOnce += 1;
-      return new Promise((resolve) => {
-        waiting.push(() => {
-          atOnce -= 1;
-          resolve(FAILURE);
-        });
-      });
-    };
-    const run = deliver();
-    for (let n = 0; n < 200; n += 1) await world.clock.settled();
-    expect((await states(fast)).filter((state) => state === "delivered")).toHaveLength(41);
-    expect(atOnce).toBeLessThanOrEqual(12);
-    for (let released = 0; released < 40; ) {
-      const now = waiting.splice(0);
-      released += now.length;
-      for (const end of now) end();
-      for (let n = 0; n < 20; n += 1) await world.clock.settled();
-      expect(atOnce).toBeLessThanOrEqual(12);
-    }
-    await run;
-    expect(sender.sent.filter(({ url }) => url === slow.url)).toHaveLength(40);
   });
 
   /** The receivers answer when the test calls the functions of the returned list. */
