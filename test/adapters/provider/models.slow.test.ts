@@ -1,18 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/support/builders.js";
 import { errorReply } from "../../../adapters/http/replies/errors.js";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
-import { LocalProvider } from "../../../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../../../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { correlationSeed } from "../../../adapters/provider/remote/dialect.js";
 import type { RemoteProvider } from "../../../adapters/provider/remote/remote-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -21,8 +15,10 @@ import { type PixelSize, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "
 import { useCases } from "../../support/application.js";
 import type { FakeProvider, UpstreamTask } from "../../support/fake-provider.js";
 import { MODELS, type ModelUnderTest } from "../../support/models-under-test.js";
+import { scratchFolder } from "../../support/scratch-folder.js";
 import { plain } from "../../support/test-images.js";
 import { anOwner, aWorld } from "../../support/world.js";
+import { aLocalProvider } from "./local/local-setup.js";
 
 /** With everything that a template could take for its own. */
 const PROMPT = 'A lake, "at dusk" – €5 for {prompt}, {references} & $& 湖';
@@ -121,7 +117,9 @@ describe.each(MODELS)("$name", (model) => {
 });
 
 it("`local` paints every request in the exact size, with all reference images in it", async () => {
-  const { provider, close } = await aLocalProvider();
+  const [storage, pool] = [new MemoryObjectStorage(), new PaintPool(2)];
+  await storePhotos(storage);
+  const provider = aLocalProvider({ folder: await scratchFolder(), pool, storage });
   try {
     // 2k: local/local-provider.slow.test.ts, 4k: test/bootstrap/service.slow.test.ts
     for (const images of [0, 1, 2, 3]) {
@@ -140,7 +138,7 @@ it("`local` paints every request in the exact size, with all reference images in
       expect((await provider.search(taskId(images)))._unsafeUnwrap()).toBe(id);
     }
   } finally {
-    await close();
+    await pool.close();
   }
   const sizes = RESOLUTION_NAMES.map((resolution) => [resolution, sizeText(RESOLUTIONS[resolution])]);
   rows.set("`local`", {
@@ -189,20 +187,6 @@ const set = async (model: ModelUnderTest) => {
   const uploader = await anOwner(world, CREDITS);
   (await world.references.add(uploader, recorded, clock.now(), () => ok(undefined)))._unsafeUnwrap();
   return { ...remote, world, create: useCases({ ...world, provider: remote.provider }).createPanorama };
-};
-
-const aLocalProvider = async () => {
-  const [storage, publicFetch, pool] = [new MemoryObjectStorage(), new PublicFetch(), new PaintPool(2)];
-  await storePhotos(storage);
-  const folder = await mkdtemp(join(tmpdir(), "every-model-"));
-  const references = new ReferenceImages(storage, publicFetch);
-  const settings = { clock: new HandClock(), publicUrl: "https://p.example", delayMilliseconds: 0 };
-  const provider = new LocalProvider({ references, pool, folder, ...settings });
-  const close = async () => {
-    await Promise.all([pool.close(), publicFetch.close()]);
-    await rm(folder, { recursive: true });
-  };
-  return { provider, close };
 };
 
 const storePhotos = async (storage: MemoryObjectStorage): Promise<void> => {

@@ -1,21 +1,17 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
-import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
-import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
+import type { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import {
   type Paint,
   type PaintingFailed,
   type PaintOrder,
   PaintPool,
 } from "../../../../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { startLocalServer } from "../../../support/local-server.js";
+import { scratchFolder } from "../../../support/scratch-folder.js";
+import { aLocalProvider, filesIn } from "./local-setup.js";
 
 /** Paints nothing: a picture is painted until it is stopped and the test lets it end. */
 class HeldPool extends PaintPool {
@@ -46,34 +42,20 @@ class HeldPool extends PaintPool {
 
 let folder: string;
 let pool: HeldPool;
-let publicFetch: PublicFetch;
 let provider: LocalProvider;
 
-const aProvider = (paintPool = pool, fetching = publicFetch) =>
-  new LocalProvider({
-    clock: new HandClock(),
-    references: new ReferenceImages(new MemoryObjectStorage(), fetching),
-    pool: paintPool,
-    folder,
-    publicUrl: "https://p.example",
-    delayMilliseconds: 0,
-  });
+const aProvider = (paintPool = pool, publicFetch = new PublicFetch()) =>
+  aLocalProvider({ folder, pool: paintPool, publicFetch });
 const request = aCreationRequest({ resolution: "4k", prompt: "a foggy ocean" });
 const submitted = async (n = 1): Promise<string> =>
   (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
-const files = async () => [await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+  folder = await scratchFolder();
   pool = new HeldPool(1);
-  publicFetch = new PublicFetch();
   provider = aProvider();
 });
-afterEach(async () => {
-  pool.letEnd();
-  await publicFetch.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => pool.letEnd());
 
 describe("a canceled generation of the local provider", () => {
   it("is confirmed after its painting has stopped; until then polls return running", async () => {
@@ -90,7 +72,7 @@ describe("a canceled generation of the local provider", () => {
     expect(await canceling).toEqual(ok("canceled"));
     expect(pool.painting).toBe(0);
     expect((await provider.poll(id))._unsafeUnwrap().state).toBe("failed");
-    expect(await files()).toEqual([[], []]);
+    expect(await filesIn(folder)).toEqual([[], []]);
   });
 
   it("is not painted again by a process that starts during the stop", async () => {
@@ -112,7 +94,7 @@ describe("a canceled generation of the local provider", () => {
     expect(await other.cancel(id)).toEqual(ok("canceled"));
     await expect.poll(() => pool.painting).toBe(0);
     await provider.idle();
-    expect(await files()).toEqual([[], []]);
+    expect(await filesIn(folder)).toEqual([[], []]);
   });
 
   it("does not wait for a reference image that does not arrive", async () => {

@@ -1,49 +1,35 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
-import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
-import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
+import type { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { fillDisk } from "../../../support/full-disk.js";
+import { scratchFolder } from "../../../support/scratch-folder.js";
+import { aLocalProvider, filesIn } from "./local-setup.js";
 
-describe("the local provider on a full disk", () => {
+describe("the local provider on a disk that is full or fails", () => {
   const pool = new PaintPool(1);
-  const publicFetch = new PublicFetch();
   const order = { taskId: taskId(1), request: aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" }) };
   let folder: string;
   let provider: LocalProvider;
   let makeRoom = () => {};
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "local-provider-"));
-    const references = new ReferenceImages(new MemoryObjectStorage(), publicFetch);
-    const clock = new HandClock();
-    provider = new LocalProvider({
-      clock,
-      references,
-      pool,
-      folder,
-      publicUrl: "https://p.example",
-      delayMilliseconds: 0,
-    });
+    folder = await scratchFolder();
+    provider = aLocalProvider({ folder, pool });
   });
   afterEach(async () => {
     makeRoom();
     await provider.idle();
-    await rm(folder, { recursive: true });
   });
-  afterAll(() => Promise.all([pool.close(), publicFetch.close()]));
+  afterAll(() => pool.close());
 
   it("starts nothing for an order that it cannot store, and takes the order when there is room", async () => {
     makeRoom = fillDisk(folder);
     expect((await provider.submit(order))._unsafeUnwrapErr()).toMatchObject({ kind: "unknown" });
     expect((await provider.search(order.taskId))._unsafeUnwrap()).toBeUndefined();
-    expect(await readdir(join(folder, "jobs"))).toEqual([]);
+    expect(await filesIn(folder)).toEqual([[], []]);
     makeRoom();
     expect((await provider.submit(order)).isOk()).toBe(true);
   });
@@ -57,7 +43,7 @@ describe("the local provider on a full disk", () => {
       reason: expect.stringContaining("ENOSPC"),
     });
     await provider.idle();
-    expect(await readdir(join(folder, "results"))).toEqual([]);
+    expect((await filesIn(folder))[1]).toEqual([]);
     makeRoom();
     await provider.poll(id);
     await provider.idle();
@@ -68,6 +54,22 @@ describe("the local provider on a full disk", () => {
     const id = (await provider.submit(order))._unsafeUnwrap();
     makeRoom = fillDisk(folder);
     expect((await provider.cancel(id))._unsafeUnwrap()).toBe("canceled");
-    expect([await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))]).toEqual([[], []]);
+    expect(await filesIn(folder)).toEqual([[], []]);
+  });
+
+  it("reports submissions as unknown, and polls and searches as unavailable, without its folder", async () => {
+    await provider.clean(); // the folder is there now
+    await rm(join(folder, "jobs"), { recursive: true });
+    await writeFile(join(folder, "jobs"), "not a folder");
+    expect((await provider.submit(order))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect((await provider.search(order.taskId))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
+
+  it("reports a generation whose file is damaged as unavailable", async () => {
+    const id = (await provider.submit(order))._unsafeUnwrap();
+    const [[name = ""] = []] = await filesIn(folder);
+    await writeFile(join(folder, "jobs", name), "{");
+    expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 });

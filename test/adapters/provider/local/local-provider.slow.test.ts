@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ok, type Result } from "neverthrow";
 import sharp from "sharp";
@@ -11,18 +10,18 @@ import {
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
-import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
+import type { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import {
   type Paint,
   type PaintingFailed,
   type PaintOrder,
   PaintPool,
 } from "../../../../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/images/object-name.js";
 import { hostedPicture } from "../../../support/hosted-pictures.js";
+import { scratchFolder } from "../../../support/scratch-folder.js";
 import { bombPng, plain } from "../../../support/test-images.js";
+import { aLocalProvider, filesIn } from "./local-setup.js";
 
 /** Paints each picture once: most tests are about something else, and paint the same one. */
 class RememberingPool extends PaintPool {
@@ -44,21 +43,13 @@ class RememberingPool extends PaintPool {
 
 const pool = new PaintPool(2);
 const rememberingPool = new RememberingPool(2);
-const publicFetch = new PublicFetch();
 const storage = new MemoryObjectStorage();
 let folder: string;
 let clock: HandClock;
 let provider: LocalProvider;
 
 const aProvider = (paintPool: PaintPool = rememberingPool): LocalProvider =>
-  new LocalProvider({
-    clock,
-    references: new ReferenceImages(storage, publicFetch),
-    pool: paintPool,
-    folder,
-    publicUrl: "https://p.example",
-    delayMilliseconds: 1500,
-  });
+  aLocalProvider({ folder, pool: paintPool, clock, storage, delayMilliseconds: 1500 });
 
 const TRIGGERS: Record<OrderedOutcome, string> = {
   succeed: "",
@@ -68,20 +59,15 @@ const TRIGGERS: Record<OrderedOutcome, string> = {
 };
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+  folder = await scratchFolder();
   clock = new HandClock();
   provider = aProvider();
   await provider.clean(); // waits for its folders: nobody may make them while a test that ends at once removes all
 });
 
-afterEach(async () => {
-  await provider.idle();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => provider.idle());
 
-afterAll(async () => {
-  await Promise.all([pool.close(), rememberingPool.close(), publicFetch.close()]);
-});
+afterAll(() => Promise.all([pool.close(), rememberingPool.close()]));
 
 generationProviderContract({ describe, it, afterEach }, "LocalProvider", async () => ({
   provider,
@@ -215,8 +201,7 @@ describe("LocalProvider", () => {
       expect(await provider.cancel(id)).toEqual(ok("canceled"));
       expect(await provider.cancel(id)).toEqual(ok("canceled"));
       await provider.idle();
-      expect(await readdir(join(folder, "jobs"))).toEqual([]);
-      expect(await readdir(join(folder, "results"))).toEqual([]);
+      expect(await filesIn(folder)).toEqual([[], []]);
       expect((await provider.poll(id))._unsafeUnwrap()).toEqual({
         state: "failed",
         reason: "the generation does not exist",
@@ -227,7 +212,7 @@ describe("LocalProvider", () => {
   it("discard removes the job with its prompt and the result", async () => {
     const url = await urlOf(anOrder("a foggy ocean"));
     expect(await provider.discard(`local-${taskId(1)}`)).toEqual(ok(undefined));
-    expect([await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))]).toEqual([[], []]);
+    expect(await filesIn(folder)).toEqual([[], []]);
     expect(await provider.temporaryImage(url.split("/").at(-1) ?? "")).toBeUndefined();
   });
 
@@ -354,23 +339,5 @@ describe("LocalProvider", () => {
     expect(job).toBe(`${taskId(1)}.json`);
     expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a foggy ocean" });
     expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
-  });
-
-  describe("when the disk fails", () => {
-    it("reports submissions as unknown, and polls and searches as unavailable", async () => {
-      await provider.clean(); // the folder is there now
-      await rm(join(folder, "jobs"), { recursive: true });
-      await writeFile(join(folder, "jobs"), "not a folder");
-      expect((await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrapErr().kind).toBe("unknown");
-      expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-      expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-    });
-
-    it("reports a generation whose file is damaged as unavailable", async () => {
-      const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
-      const [name = ""] = await readdir(join(folder, "jobs"));
-      await writeFile(join(folder, "jobs", name), "{");
-      expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-    });
   });
 });
