@@ -60,7 +60,7 @@ describe("panorama backup", () => {
     expect({ done, made }).toEqual({ done: 0, made: { folder, objects: expect.any(Number), missing: [] } });
     isLoaded = false;
     await Promise.all(load);
-    expect((await stat(folder)).mode & 0o077).toBe(0);
+    for (const path of [folder, join(folder, "panorama.sqlite")]) expect((await stat(path)).mode & 0o077).toBe(0);
     expect((await readdir(folder)).sort()).toEqual(["objects", "panorama.sqlite"]);
 
     const restored = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
