@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import type { AccountId } from "../../domain/ids.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import type { RestClient, Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
+import { WebhookReceiver } from "../support/webhook-receiver.js";
+import { addEndpoints, expectEveryEvent, untilDelivered } from "./delivered-events.js";
 
 const ROUNDS = 5;
 const ACCOUNTS = 4;
@@ -20,23 +25,32 @@ const promptsOf = (account: number): string[] => [
 
 describe("the service under load, killed with SIGKILL at random moments", () => {
   let installation: Installation;
+  let receiver: WebhookReceiver;
 
   beforeAll(async () => {
+    receiver = await WebhookReceiver.start();
     installation = await migratedInstallation({
       DEMO: "false",
       SUBMIT_TIMEOUT_MS: "500",
       LEASE_MS: "2000", // work of the killed process resumes after this time
       LOCAL_PROVIDER_DELAY_MS: "300",
+      WEBHOOK_PRIVATE_ORIGINS: receiver.origin,
     });
   });
-  afterAll(() => installation.remove());
+  afterAll(async () => {
+    await installation?.remove();
+    await receiver?.close();
+  });
 
-  it(`loses no task and charges and refunds each once in ${ROUNDS} rounds`, async () => {
-    const customers = await Promise.all(
-      Array.from({ length: ACCOUNTS }, async (_, index) => {
-        return (await installation.customer(`customer${index}@example.com`, CREDITS)).client;
-      }),
+  it(`loses no task, charges and refunds each once, and delivers every event in order in ${ROUNDS} rounds`, async () => {
+    const opened = await Promise.all(
+      Array.from({ length: ACCOUNTS }, (_, index) => installation.customer(`customer${index}@example.com`, CREDITS)),
     );
+    const customers = opened.map(({ client }) => client);
+    const database = await openSqliteDatabase(join(installation.dataDir, "panorama.sqlite"));
+    onTestFinished(() => database.close());
+    const accounts = opened.map(({ account }) => account as AccountId);
+    await addEndpoints(database, receiver, accounts);
     const accepted = new Map<string, string>();
     const unanswered: { client: RestClient; idempotencyKey: string; prompt: string }[] = [];
 
@@ -62,24 +76,23 @@ describe("the service under load, killed with SIGKILL at random moments", () => 
     }
 
     await installation.start();
-    const known = new Map<string, Task>();
-    for (const client of customers) {
-      for (const task of await untilAllHaveEnded(client)) known.set(task.id, task);
-    }
+    await untilDelivered(database.sql);
+    const known = new Map(
+      (await database.sql("select id, state, storage_status from task")).map((row) => [row.id, row]),
+    );
     for (const [id, prompt] of accepted) {
-      const task = known.get(id);
-      if (prompt.includes("test:fail")) expect(task?.status).toBe("failed");
-      else expect(task?.output?.storage_status).toBe("saved");
+      const { state, storage_status } = known.get(id) ?? {};
+      expect([state, storage_status]).toEqual(prompt.includes("test:fail") ? ["failed", null] : ["succeeded", "saved"]);
     }
-    for (const task of known.values()) expect(["succeeded", "failed"]).toContain(task.status);
 
     // A customer who retries an unanswered creation is charged at most once.
     for (const { client, idempotencyKey, prompt } of unanswered.slice(0, 5)) {
-      const repeated = await client.create({ prompt, resolution: "1k" }, { "idempotency-key": idempotencyKey });
-      known.set(repeated.id, await client.untilKept(repeated.id));
+      await client.create({ prompt, resolution: "1k" }, { "idempotency-key": idempotencyKey });
     }
+    await untilDelivered(database.sql);
+    await expectEveryEvent(database.sql, receiver);
 
-    const spent = [...known.values()].filter(({ status }) => status === "succeeded").length * 4;
+    const spent = 4 * (await database.sql("select id from task where state = 'succeeded'")).length;
     const balances = await Promise.all(customers.map((customer) => customer.credits()));
     expect(balances.reduce((sum, balance) => sum + balance, 0)).toBe(ACCOUNTS * CREDITS - spent);
     expect((await installation.answer("ledger", "verify")).json).toEqual({ accounts: ACCOUNTS, findings: [] });
@@ -87,26 +100,3 @@ describe("the service under load, killed with SIGKILL at random moments", () => 
     expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 });
-
-/** Polls the list instead of each task: a key allows 60 reads a minute. */
-const untilAllHaveEnded = async (client: RestClient): Promise<Task[]> => {
-  for (;;) {
-    const tasks = await all(client);
-    const isInProgress = ({ status, output }: Task) =>
-      status === "processing" || output?.storage_status === "uploading";
-    if (!tasks.some(isInProgress)) return tasks;
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-  }
-};
-
-const all = async (client: RestClient): Promise<Task[]> => {
-  const tasks: Task[] = [];
-  let cursor = "";
-  do {
-    const response = await client.request(`/panoramas?limit=100${cursor && `&cursor=${cursor}`}`);
-    const page = (await response.json()) as { data: Task[]; next_cursor: string | null };
-    tasks.push(...page.data);
-    cursor = page.next_cursor ?? "";
-  } while (cursor !== "");
-  return tasks;
-};

@@ -82,18 +82,6 @@ export class Fleet {
     }
   }
 
-  /** Resolves when no task is in processing and no image is being stored. Throws after three minutes. */
-  async untilIdle(): Promise<void> {
-    const unfinished = "state in ('queued', 'submitting', 'submitted', 'generated') or storage_status = 'uploading'";
-    const deadline = Date.now() + 180_000;
-    for (;;) {
-      const rows = await this.database.sql(`select id, state, due_at, fence from task where ${unfinished}`);
-      if (rows.length === 0) return;
-      if (Date.now() > deadline) throw new Error(`still unfinished: ${JSON.stringify(rows)}`);
-      await pause(200);
-    }
-  }
-
   /** All tasks and ledger entries as rows, and what `verifyLedger` finds. */
   async ledgers() {
     return {

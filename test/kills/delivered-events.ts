@@ -1,0 +1,69 @@
+import { expect } from "vitest";
+import type { Database } from "../../adapters/persistence/sql/database.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { createEndpoint } from "../../application/webhooks/endpoints.js";
+import type { AccountId } from "../../domain/ids.js";
+import { eventIdOf } from "../../domain/tasks/account-event.js";
+import { pause } from "../support/fleet.js";
+import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
+import type { WebhookReceiver } from "../support/webhook-receiver.js";
+
+/** After the last kill: leases of deliveries expire after 20 seconds. */
+const DEADLINE_MILLISECONDS = 180_000;
+
+/** An endpoint for each account, at the receiver, which refuses every tenth event when it first arrives. */
+export const addEndpoints = async (
+  database: AnyDatabase,
+  receiver: WebhookReceiver,
+  accounts: readonly AccountId[],
+): Promise<void> => {
+  const ports = { ...sqlStores(database), clock: new SystemClock(), ids: new RandomIds() };
+  for (const account of accounts) {
+    const path = `/${account}`;
+    const created = await createEndpoint(ports, { privateOrigins: [receiver.origin] })(account, receiver.origin + path);
+    receiver.expect(path, created._unsafeUnwrap().secret);
+  }
+  const known = new Set<string>();
+  // Refused again and again, an event would wait for minutes.
+  receiver.statusOf = (_path, id) => {
+    const isRefused = !known.has(id) && known.size % 10 === 9;
+    known.add(id);
+    return isRefused ? 500 : 204;
+  };
+};
+
+/** Waits until no task is in progress, no image is being stored, and nothing is to be delivered. */
+export const untilDelivered = async (sql: Database["sql"]): Promise<void> => {
+  for (const deadline = Date.now() + DEADLINE_MILLISECONDS; ; await pause(500)) {
+    const tasks = await sql(
+      "select id, state, due_at, fence from task where state not in ('succeeded', 'failed') or storage_status = 'uploading'",
+    );
+    const deliveries = await sql("select id, detail, fence from webhook_delivery where due_at is not null");
+    if (tasks.length + deliveries.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`still waiting: ${JSON.stringify([tasks, deliveries])}`);
+  }
+};
+
+/** The database has exactly one event for each transition, and the receiver has accepted every one, in order. */
+export const expectEveryEvent = async (sql: Database["sql"], receiver: WebhookReceiver): Promise<void> => {
+  expect(receiver.errors).toEqual([]);
+  const tasks = await sql("select id, state from task");
+  const events = await sql("select account_id, number, type, task_id from event order by account_id, number");
+  const expected = tasks.flatMap(({ id, state }) =>
+    state === "succeeded" ? [`${id} panorama.saved`, `${id} panorama.succeeded`] : [`${id} panorama.failed`],
+  );
+  expect(events.map(({ task_id, type }) => `${task_id} ${type}`).sort()).toEqual(expected.sort());
+
+  const accepted = receiver.received.filter(({ status }) => status === 204);
+  const written = events.map(({ account_id, number, task_id, type }) => {
+    const id = eventIdOf({ accountId: account_id as AccountId, number: number as number });
+    return `${id} ${task_id} ${type}`;
+  });
+  const once = new Set(accepted.map(({ id, type, data }) => `${id} ${data.id} ${type}`));
+  expect([...once].sort()).toEqual(written.sort());
+  const ofTask = new Map<unknown, string[]>();
+  for (const { id, data } of accepted) ofTask.set(data.id, [...(ofTask.get(data.id) ?? []), id]);
+  // An event that arrives twice arrives before the next one.
+  for (const ids of ofTask.values()) expect(ids).toEqual([...ids].sort());
+};
