@@ -19,7 +19,7 @@ import { describeReferenceStore } from "../../contracts/reference-store-contract
 import { describeTaskRecords } from "../../contracts/task-record-contract.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { describeTaskMetrics } from "./task-metrics-contract.js";
-import { describeDeliveryPlans, describeGrowthPlans, describeTaskPlans } from "./task-plans-contract.js";
+import { describeDeliveryPlans, describeTaskPlans } from "./task-plans-contract.js";
 import { describeUnreadableTasks } from "./unreadable-tasks-contract.js";
 
 /** Every suite that the stores in SQLite and in PostgreSQL pass. */
@@ -61,5 +61,4 @@ export const describeSqlStores = (
   describeUnreadableTasks(technology, makeStores);
   describeTaskPlans(technology, makeStores);
   describeDeliveryPlans(technology, makeStores);
-  describeGrowthPlans(technology, makeStores);
 };

@@ -8,7 +8,6 @@ import {
   aQueuedTask,
   endpointId,
   noon,
-  orderId,
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
@@ -52,6 +51,15 @@ export const describeTaskPlans = (
         `'submitted', 'u', ${at}, ${at}`,
       );
       await insert("'wait-' || n", FINISHED + RUNNING + 1, RUNNING, "state, turn", "'queued', n");
+      await sql(
+        `insert into event (account_id, number, type, task_id, at)
+        select account_id, cast(substr(id, 6) as integer), 'panorama.succeeded', id, reserved_at
+        from task where state = 'succeeded'`,
+      );
+      await sql(
+        `insert into idempotency_key (account_id, key, task_id, request_sha256, created_at)
+        select account_id, id, id, 'x', reserved_at from task`,
+      );
       await sql("analyze");
       return () => stores.close();
     });
@@ -107,6 +115,16 @@ export const describeTaskPlans = (
       expect(await stores.tasks.countAhead(task, 101)).toBe(101);
     });
 
+    it.each<[string, string, (stores: SqlStores) => Promise<unknown>]>([
+      ["texts to erase", "task_text_index", ({ tasks }) => tasks.eraseTexts(later, 9, later)],
+      ["idempotency keys to forget", "idempotency_key_created_index", ({ tasks }) => tasks.forgetIdempotencyKeys(noon)],
+      ["the oldest events", "event_age_index", ({ deliveries }) => deliveries.deleteEvents(later, 9)],
+    ])("finds %s with an index by their age", async (_, index, work) => {
+      const plans = await plansOn(stores.database, work);
+      expectIndex(plans, index);
+      expect(plans).not.toMatch(/Seq Scan on (event|idempotency_key)|SCAN (event|idempotency_key)(?! USING)/);
+    });
+
     it("finds failed images with an index of their own", async () => {
       expectIndex(await plansOf((tasks) => tasks.listFailedImages(100, taskId(1))), "task_failed_image_index");
     });
@@ -137,57 +155,6 @@ const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (Array.isArray(value)) return `'{${value.join(",")}}'`;
   return typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 };
-
-/** What else the account pages, the streams and the background work read of old accounts. */
-export const describeGrowthPlans = (
-  technology: string,
-  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
-) =>
-  describe(`the stores ${technology} with an account of 30,000 failed tasks`, () => {
-    let stores: Awaited<ReturnType<typeof makeStores>>;
-    const later = secondsAfter(noon, 3600);
-
-    beforeAll(async () => {
-      stores = await makeStores();
-      const { sql } = stores.database;
-      for (const n of [1, 2]) {
-        const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
-        await stores.accounts.open(anAccount({ id: accountId(n) }), { order });
-      }
-      await sql(
-        `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, failed_at, fence,
-          state, failure_reason)
-        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 30000)
-        select 't' || n, ?, 's' || n, '1k', '[]', 'private', 4, cast(? as timestamptz), cast(? as timestamptz), 0, 'failed',
-          'canceled' from numbers`,
-        [accountId(1), noon, noon],
-      );
-      await sql(
-        `insert into event (account_id, number, type, task_id, at)
-        select account_id, cast(substr(id, 2) as integer), 'panorama.failed', id, failed_at from task`,
-      );
-      await sql(
-        `insert into idempotency_key (account_id, key, task_id, request_sha256, created_at)
-        select account_id, id, id, 'x', reserved_at from task`,
-      );
-      await sql("analyze");
-      return () => stores.close();
-    });
-
-    it.each<[string, RegExp, (stores: SqlStores) => Promise<unknown>]>([
-      ["finds the texts to erase", /task_text_index/, ({ tasks }) => tasks.eraseTexts(later, 9, later)],
-      [
-        "forgets idempotency keys by their age",
-        /idempotency_key_created_index/,
-        ({ tasks }) => tasks.forgetIdempotencyKeys(noon),
-      ],
-      ["finds the oldest events", /event_age_index/, ({ deliveries }) => deliveries.deleteEvents(later, 9)],
-    ])("%s", async (_, index, work) => {
-      const plans = await plansOn(stores.database, work);
-      expect(plans).toMatch(index);
-      expect(plans).not.toMatch(/Seq Scan on (task|event|idempotency_key)|SCAN (task|event|idempotency_key)(?! USING)/);
-    });
-  });
 
 const EVENTS = 10_000;
 const ENDPOINTS = 10;
