@@ -39,18 +39,6 @@ describe("fetchRoutes", () => {
     expect(service.inFlight).toBe(0);
   });
 
-  it("has the base path in its routes, in Location and in the URLs of images", async () => {
-    const created = await call("/panoramas", { method: "POST", body: JSON.stringify(A_CREATION) });
-    const { id } = (await created.json()) as { id: string };
-    expect([created.status, created.headers.get("location")]).toEqual([202, `/panoramas/api/v1/panoramas/${id}`]);
-    await service.settle();
-    await service.keep();
-    const task = (await (await call(`/panoramas/${id}`)).json()) as { output: { image_url: string } };
-    const [, name] = /\/(panoramas\/[^/]+)$/.exec(task.output.image_url) ?? [];
-    const image = await routes.fetch(new Request(`${BASE}/assets/${name}`, { headers: { range: "bytes=0-2" } }));
-    expect([image.status, (await image.arrayBuffer()).byteLength]).toEqual([206, 3]);
-  });
-
   it("ends a wait when the client leaves, and when the routes stop", async () => {
     const id = await service.created(customer);
     const left = new AbortController();

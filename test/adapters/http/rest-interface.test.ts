@@ -185,6 +185,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
       const check = async (response: Response, { to, status, code, says }: Omit<(typeof answers)[number], "of">) => {
         expect([to, response.status]).toEqual([to, status]);
         if (code !== undefined) expect(await expectError(response.clone(), status, code)).toMatch(says ?? /./);
+        expect([to, response.headers.has("retry-after")]).toEqual([to, code === "rate_limited"]);
         await expectDescribed(route, response);
         statuses.add(status);
       };

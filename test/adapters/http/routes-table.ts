@@ -1,4 +1,8 @@
+import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { deletePanorama } from "../../../application/panoramas/change-panorama.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { dayOf } from "../../../domain/credits/budget.js";
+import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import { A_CREATION, type Customer, type HttpService } from "../../support/http-service.js";
@@ -79,6 +83,42 @@ export const ROUTES: readonly Route[] = [
         code: "insufficient_credits",
         says: /^This costs 4 credits, but the account has 1\. /,
         of: async (service) => service.create(await service.customer(1)),
+      },
+      ...(["day", "month"] as const).map((window) => ({
+        to: `an API key whose budget of the ${window} is spent`,
+        status: 402,
+        code: "insufficient_credits",
+        says: new RegExp(
+          `^This costs 4 credits, but this API key may spend 5 credits per ${window} and has 1 left\\. The budget of the ${window} renews at \\d{4}-\\d\\d-\\d\\dT00:00:00Z\\.$`,
+        ),
+        of: async (service: HttpService, { accountId }: Customer) => {
+          const budget = window === "day" ? { creditsPerDay: credits(5) } : { creditsPerMonth: credits(5) };
+          const created = await createApiKey(service)(accountId, "limited", { ...NO_LIMITS, ...budget });
+          const limited = { accountId, key: created._unsafeUnwrap().secret };
+          await service.created(limited);
+          return service.create(limited);
+        },
+      })),
+      invalid(
+        "max_credits below the price",
+        /^max_credits: is 3, but this panorama costs 4 credits; nothing was reserved\.$/,
+        (service, customer) => service.create(customer, { ...A_CREATION, max_credits: 3 }),
+      ),
+      invalid("an idempotency key with another max_credits", /^Idempotency-Key: /, async (service, customer) => {
+        const key = { "idempotency-key": "once" };
+        await service.create(customer, { ...A_CREATION, max_credits: 10 }, key);
+        return service.create(customer, { ...A_CREATION, max_credits: 20 }, key);
+      }),
+      {
+        to: "an account with 2,000 failed creations on this day",
+        status: 429,
+        code: "rate_limited",
+        says: /^Too many creations of this account have ended without a panorama today\. Creations are possible again at 00:00 UTC, in \d+ s\.$/,
+        of: async (service, customer) => {
+          const failures = [dayOf(service.clock.now()), 2_000, customer.accountId];
+          await service.database.sql("update account set failure_day = ?, failures = ? where id = ?", failures);
+          return service.create(customer);
+        },
       },
       {
         to: "a sixth task in processing",

@@ -70,18 +70,6 @@ describe("POST /panoramas", () => {
       "image_urls[0]: must have at most 2048 characters",
     ],
     ["an unknown visibility", { ...A_CREATION, visibility: "secret" }, "visibility: "],
-    [
-      "an unknown image of this service",
-      { ...A_CREATION, image_urls: ["https://example.com/1.jpg", "https://objects.example/references/mine.png?x=1"] },
-      "image_urls[1]: does not exist in this service",
-    ],
-    [
-      "a private address",
-      { ...A_CREATION, image_urls: ["https://10.0.0.7/a.jpg"] },
-      "image_urls[0]: must be reachable",
-    ],
-    ["a private webhook", { ...A_CREATION, webhook_url: "https://169.254.169.254/" }, "webhook_url: must be reachable"],
-    ["a misspelled field", { ...A_CREATION, imageUrl: "https://example.com/a.jpg" }, "imageUrl: is not a field"],
   ])("refuses %s with 400 and names the broken rule", async (_, body, message) => {
     const response = await service.create(customer, body);
     const { error } = (await response.clone().json()) as { error: { param?: string } };
@@ -151,7 +139,6 @@ describe("POST /panoramas", () => {
       { reason: "reference_unreachable", param: "image_urls[1]" },
       /^The picture of reference image 2 could not be read: its host answered with status 404\. Upload it/,
     ],
-    ["refused content", { cause: "content_refused" }, { reason: "content_refused" }, /Change the prompt or the/],
   ] as const)("returns %s with the same reason in the 502 answer and in the list", async (_, failure, told, says) => {
     const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
     vi.spyOn(service.provider, "submit").mockResolvedValueOnce(err({ kind: "refused", reason: "hidden", ...failure }));
@@ -192,16 +179,6 @@ describe("POST /panoramas", () => {
       const again = await service.create(customer, { ...body, metadata: { a: "1", b: "2" } }, key);
       expect(await again.json()).toEqual(first);
       expect(again.headers.get("idempotent-replayed")).toBe("true");
-    });
-
-    it.each([
-      ["is empty", '""'],
-      ["has a space", "a b"],
-      ["has 256 characters", "k".repeat(256)],
-    ])("refuses a key that %s with 400", async (_, key) => {
-      const response = await service.create(customer, A_CREATION, { "idempotency-key": key });
-      expect(await expectError(response, 400, "invalid_request")).toContain("Idempotency-Key");
-      expect(await credits()).toBe(100);
     });
   });
 });

@@ -15,20 +15,8 @@ describe("GET /panoramas", () => {
   });
   afterEach(() => service.end());
 
-  const read = async (id: string) => (await service.request(`/panoramas/${id}`, customer)).json();
   const page = async (query: string) => (await (await list(query)).json()) as Page;
   const list = (query: string) => service.request(`/panoramas${query}`, customer);
-
-  it("returns only the tasks of the account, newest first", async () => {
-    await service.created(await service.customer());
-    const older = await service.created(customer);
-    await service.settle();
-    const newer = await service.created(customer);
-    expect(await page("")).toEqual({
-      data: [await read(newer), await read(older)],
-      next_cursor: null,
-    });
-  });
 
   const ids = async (query: string) => (await page(query)).data.map(({ id }) => id);
   const noMetadata = { resolution: "1k", prompt: "a lake" };
@@ -91,21 +79,10 @@ describe("GET /panoramas", () => {
     ["created_after=2026-01-01T13:00:00+01:00", "created_after: must be a date and time"], // + is a blank in a query
     ["created_before=9999-12-31T23:59:59-23:59", "created_before: must be a date and time"],
     ["created_before=0000-01-01T00:00:00Z", "created_before: must be a date and time"],
-    [`metadata.${"k".repeat(41)}=x`, "metadata: must have keys of 1 to 40 characters"],
-    [`metadata.k=${"x".repeat(501)}`, 'metadata: must have a string of at most 500 characters for "k"'],
-    ["metadata.k=%00", "metadata: must be valid Unicode text"],
     [Array.from({ length: 17 }, (_, n) => `metadata.${n}=x`).join("&"), "metadata: must have at most 16 pairs"],
   ])("refuses the filter %s with 400", async (query, message) => {
     expect(await expectError(await list(`?${query}`), 400, "invalid_request")).toContain(message);
     expect(service.calls.list).toBe(0);
-  });
-
-  it("accepts limits from 1 to 100, and refuses others with 400", async () => {
-    for (const limit of ["1", "100"]) expect((await list(`?limit=${limit}`)).status).toBe(200);
-    for (const limit of ["0", "101", "1.5", "ten", ""]) {
-      const message = await expectError(await list(`?limit=${limit}`), 400, "invalid_request");
-      expect(message).toContain("limit: must be an integer from 1 to 100");
-    }
   });
 
   it.each(["a%20b", "%00", "", "é", "x".repeat(65)])("refuses the cursor %j with 400", async (cursor) => {

@@ -1,8 +1,6 @@
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { Offer } from "../../../../adapters/client/offer.js";
-import type { openApiDocument } from "../../../../adapters/http/openapi/openapi-document.js";
 import { panoramaPolicy } from "../../../../domain/panorama-policy.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
@@ -66,13 +64,6 @@ describe("POST /images", () => {
     const response = await upload(formOf([jpeg(100, 1)]));
     const expiresAt = new Date(service.clock.now().getTime() + 24 * 3_600_000).toISOString();
     expect(await response.json()).toEqual({ image_urls: [expect.any(String)], expires_at: expiresAt });
-    const described = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as ReturnType<
-      typeof openApiDocument
-    > & { readonly "x-panorama": Offer };
-    expect(described["x-panorama"].uploads.unused_hours).toBe(24);
-    expect(described.paths?.["/images"]?.post?.description).toContain(
-      "An image that no creation uses is deleted after 24 hours.",
-    );
   });
 
   it("returns the URLs in the order of the files, and the same URL for equal bytes", async () => {
