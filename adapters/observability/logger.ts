@@ -57,18 +57,17 @@ export const flatLines = (logger: Logger): ((fields: object) => void) => {
 
 const NO_REQUEST = {};
 
-let second = -1;
-let secondText = "";
+let millisecond = -1;
+let timeField = "";
 
-/** As `Date.toISOString`, whose text up to the milliseconds is the same for a whole second. */
+/** Made once a millisecond: many lines have the same time. */
 const timestamp = (): string => {
   const now = Date.now();
-  const milliseconds = now % 1000;
-  if (now - milliseconds !== second) {
-    second = now - milliseconds;
-    secondText = new Date(now).toISOString().slice(0, -4);
+  if (now !== millisecond) {
+    millisecond = now;
+    timeField = `,"time":"${new Date(now).toISOString()}"`;
   }
-  return `,"time":"${secondText}${String(milliseconds).padStart(3, "0")}Z"`;
+  return timeField;
 };
 
 const redactKeys = (line: string): string =>

@@ -29,7 +29,7 @@ export class Senders {
 
   /** Remembers the account of a key that was just authenticated. */
   learn(secretSha256: string, account: AccountId): void {
-    if (this.accounts.get(secretSha256) === undefined) this.accounts.set(secretSha256, account);
+    this.accounts.set(secretSha256, account);
   }
 
   isKnown(secret: string): boolean {
