@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aPendingOrder, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import { aPendingOrder, orderId, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -124,6 +124,42 @@ describe("StripePayments", () => {
     const behind = new StripePayments(STRIPE_SECRETS, "https://panoramas.example", anHourAgo, stripe.url);
     const signature = signedByStripe(webhook, STRIPE_SECRETS.webhookSecret, 3600);
     expect(behind.payment(Buffer.from(webhook), signature)._unsafeUnwrap()).toMatchObject({ orderId: order.id });
+  });
+
+  it("lists what was paid and came back since a time, with the older payments that it belongs to", async () => {
+    const [day, now] = [24 * 60 * 60, Math.floor(Date.now() / 1000)];
+    const sessionOf = (n: number, created: number, payment_status = "paid") => ({
+      ...{ id: `cs_${n}`, client_reference_id: orderId(n), payment_status, payment_intent: `pi_${n}` },
+      ...{ amount_total: 900, currency: "usd", metadata: null, created },
+    });
+    stripe.lists.set("/v1/checkout/sessions", [
+      sessionOf(1, now - day), // opened the day before and paid since
+      sessionOf(2, now - 400 * day), // its money has come back now
+      sessionOf(3, now, "unpaid"),
+      sessionOf(4, now - 31 * day),
+    ]);
+    const returned = { amount: 900, status: "succeeded" };
+    stripe.lists.set("/v1/refunds", [
+      { ...returned, id: "re_2", payment_intent: "pi_2", created: now },
+      { ...returned, id: "re_4", payment_intent: "pi_4", created: now - 61 * day },
+    ]);
+    const dispute = { id: "dp_1", amount: 900, payment_intent: "pi_1", created: now - 100 * day };
+    stripe.lists.set("/v1/disputes", [{ ...dispute, status: "needs_response" }]);
+    // The clock of this machine is an hour ahead of Stripe's.
+    const ahead = { now: () => secondsAfter(new Date(), 3600) };
+    const checked = new StripePayments(STRIPE_SECRETS, "https://panoramas.example", ahead, stripe.url);
+    const reports = (await checked.since(new Date(now * 1000)))._unsafeUnwrap();
+    expect(reports).toMatchObject([
+      { orderId: orderId(1), sessionId: "cs_1", paymentId: "pi_1", amountCents: 900, currency: "USD" },
+      { orderId: orderId(2), sessionId: "cs_2", paymentId: "pi_2" },
+      { paymentId: "pi_2", returned: { id: "re_2", kind: "refund", cents: 900 } },
+      { paymentId: "pi_1", returned: { id: "dp_1", kind: "dispute", state: "open" } },
+    ]);
+    // By Stripe's clock, so that what its webhooks tell afterwards is later.
+    const { stateAt } = (reports[3] as { readonly returned: { readonly stateAt: Date } }).returned;
+    expect(stateAt.getTime()).toBeLessThanOrEqual(Date.now());
+    stripe.available = false;
+    expect(await checked.since(new Date())).toEqual(err({ kind: "payments_unavailable", reason: "we are down" }));
   });
 });
 

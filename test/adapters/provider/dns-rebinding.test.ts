@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupOptions, Resolver } from "node:dns";
+import type { LookupAddress, LookupOptions } from "node:dns";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/servers/tls-certificate.js";
 import type { PublicFetch } from "../../../adapters/provider/public-fetch.js";
-import { DnsServer } from "../../support/dns-server.js";
 import { freePort } from "../../support/free-port.js";
 
 /** On the loopback interface of Linux there are many addresses: this one stands for a public address. */
@@ -18,28 +17,25 @@ const PRIVATE = "127.0.0.1";
 const NAME = "pictures.rebind.example";
 const limits = { bytesMax: 1000, timeoutMilliseconds: 5_000 };
 
-const resolver = vi.hoisted(() => ({ server: "" }));
+/** The addresses of the first answer, of the second one, and so on; the last list serves all later ones. */
+const dns = vi.hoisted(() => ({ answers: [] as (readonly string[])[], queries: 0 }));
 
 vi.mock("../../../domain/public-host.js", () => ({
   isPublicAddress: (address: string) => address === "127.0.0.2",
 }));
 
-/** As `lookup` of the operating system, but it asks the DNS server of the test. */
+/** A name server whose answers change from query to query, as one for DNS rebinding does. */
 vi.mock("node:dns", async (importOriginal) => ({
   ...(await importOriginal<typeof import("node:dns")>()),
   lookup: (
-    name: string,
+    _name: string,
     { all }: LookupOptions,
     callback: (error: Error | null, found: string | LookupAddress[], family?: number) => void,
   ) => {
-    const asked = new Resolver();
-    asked.setServers([resolver.server]);
-    asked.resolve4(name, (error, addresses) => {
-      if (error !== null) return callback(error, "");
-      const found = addresses.map((address) => ({ address, family: 4 }));
-      if (all === true) callback(null, found);
-      else callback(null, addresses[0] ?? "", 4);
-    });
+    const addresses = dns.answers[Math.min(dns.queries, dns.answers.length - 1)] ?? [];
+    dns.queries += 1;
+    const found = addresses.map((address) => ({ address, family: 4 }));
+    setImmediate(() => (all === true ? callback(null, found) : callback(null, addresses[0] ?? "", 4)));
   },
 }));
 
@@ -62,7 +58,6 @@ afterAll(async () => {
 
 if (process.platform === "linux")
   describe("PublicFetch of a name whose DNS answer changes", () => {
-    let dns: DnsServer | undefined;
     let fetcher: PublicFetch;
     const servers: Server[] = [];
     /** The addresses at which connections arrived. */
@@ -76,7 +71,6 @@ if (process.platform === "linux")
     afterEach(async () => {
       vi.unstubAllEnvs();
       await fetcher.close();
-      await dns?.end();
       for (const server of servers.splice(0)) {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
@@ -95,17 +89,16 @@ if (process.platform === "linux")
       }
       return port;
     };
-    const resolveTo = async (...answers: readonly (readonly string[])[]): Promise<void> => {
-      dns = await DnsServer.start(answers);
-      resolver.server = dns.address;
+    const resolveTo = (...answers: readonly (readonly string[])[]): void => {
+      Object.assign(dns, { answers, queries: 0 });
     };
 
     it("connects to the address that it has checked, and asks once for each connection", async () => {
       const port = await listen((_, response) => response.end("picture"));
-      await resolveTo([PUBLIC], [PRIVATE]);
+      resolveTo([PUBLIC], [PRIVATE]);
       const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
       expect(Buffer.from(fetched._unsafeUnwrap().bytes).toString()).toBe("picture");
-      expect([connectedTo, dns?.queries.length]).toEqual([[PUBLIC], 1]);
+      expect([connectedTo, dns.queries]).toEqual([[PUBLIC], 1]);
     });
 
     it("checks a later connection again, also within the same fetch after a redirect", async () => {
@@ -113,7 +106,7 @@ if (process.platform === "linux")
         if (request.url === "/a.png") response.writeHead(302, { location: "/b.png", connection: "close" }).end();
         else response.end("secret");
       });
-      await resolveTo([PUBLIC], [PRIVATE]);
+      resolveTo([PUBLIC], [PRIVATE]);
       const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
       expect(fetched._unsafeUnwrapErr()).toEqual({
         kind: "forbidden",
@@ -128,7 +121,7 @@ if (process.platform === "linux")
       ["the private one first", [PRIVATE, PUBLIC]],
     ])("refuses an answer with a public and a private address, %s, without connecting", async (_, answer) => {
       const port = await listen((_request, response) => response.end("secret"));
-      await resolveTo(answer);
+      resolveTo(answer);
       const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
       expect(fetched._unsafeUnwrapErr().kind).toBe("forbidden");
       expect(connectedTo).toEqual([]);
@@ -136,7 +129,7 @@ if (process.platform === "linux")
 
     it("does not try a later answer when the first address does not respond", async () => {
       const port = await listen((_, response) => response.end("secret"));
-      await resolveTo([PUBLIC], [PRIVATE]);
+      resolveTo([PUBLIC], [PRIVATE]);
       const [atPublic] = servers.splice(0, 1);
       await new Promise((resolve) => atPublic?.close(resolve));
       const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
