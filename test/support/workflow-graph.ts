@@ -49,35 +49,6 @@ export const NODE_CLASSES: NodeClasses = {
   SaveImage: { required: { images: ["IMAGE"], filename_prefix: ["STRING", {}] } },
 };
 
-/** What a server refuses in a graph, by node. `isKnownImage`: of the value of a `LoadImage` node. */
-export const problemsOf = (
-  graph: Graph,
-  classes: NodeClasses,
-  isKnownImage: (image: unknown) => boolean,
-): Readonly<Record<string, readonly { readonly field: string; readonly reason: string }[]>> => {
-  const problems = Object.entries(graph).map(([id, { class_type, inputs = {} }]) => {
-    const known = classes[String(class_type)];
-    if (known === undefined) return [id, [{ field: "class_type", reason: "unknown_class" }]] as const;
-    const missing = Object.keys(known.required).filter((name) => !(name in inputs));
-    const unlinked = Object.keys(inputs).filter((name) => {
-      const value = inputs[name];
-      return Array.isArray(value) && !(String(value[0]) in graph);
-    });
-    const types = { ...known.required, ...known.optional };
-    const wrong = Object.keys(inputs).filter((name) => types[name]?.[0] === "INT" && !Number.isInteger(inputs[name]));
-    const images = class_type === "LoadImage" && !isKnownImage(inputs.image) ? ["image"] : [];
-    return [
-      id,
-      [
-        ...missing.map((field) => ({ field, reason: "missing_input" })),
-        ...unlinked.map((field) => ({ field, reason: "no_such_node" })),
-        ...[...wrong, ...images].map((field) => ({ field, reason: "invalid_value" })),
-      ],
-    ] as const;
-  });
-  return Object.fromEntries(problems.filter(([, found]) => found.length > 0));
-};
-
 const nodesOf = (graph: Graph, ofClass: RegExp) =>
   Object.values(graph).filter(({ class_type }) => ofClass.test(String(class_type)));
 

@@ -54,15 +54,12 @@ const HOSTILE: Readonly<Record<string, (socket: Socket) => void>> = {
     socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n5\r\nshort\r\n0\r\n\r\n"),
   "a redirect to a URL of 34 kB": (socket) =>
     socket.write(`HTTP/1.1 302 Found\r\nlocation: https://a.example/${"a".repeat(34_000)}\r\n\r\n`),
-  "a redirect to itself": (socket) => socket.write("HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\n\r\n"),
   "a redirect whose body has no end": (socket) => {
     socket.write("HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n");
     endlessly(socket, "body");
   },
   "a redirect to a file": (socket) => socket.write("HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\n\r\n"),
   "a redirect to data": (socket) => socket.write("HTTP/1.1 302 Found\r\nlocation: data:image/png;base64,AA==\r\n\r\n"),
-  "a redirect to a private address": (socket) =>
-    socket.write("HTTP/1.1 302 Found\r\nlocation: https://169.254.169.254/latest/meta-data\r\n\r\n"),
   "a switch of protocols": (socket) =>
     socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"),
   "an end before the answer": (socket) => socket.end(),

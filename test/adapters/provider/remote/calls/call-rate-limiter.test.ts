@@ -85,16 +85,6 @@ describe("CallRateLimiter", () => {
 });
 
 describe("CallRateLimiter when the provider is too busy", () => {
-  it("also rejects calls that are already waiting", async () => {
-    const limiter = new CallRateLimiter(clock, 1);
-    const starts: [string, number][] = [];
-    for (const name of ["first", "read"]) ask(limiter, starts, name, "read");
-    ask(limiter, starts, "creation", "creation", 3_000);
-    limiter.answered("read", 5_000);
-    await clock.advance(0);
-    expect(starts.slice(1).map(([name]) => name.split(":")[0])).toEqual(["creation", "read"]);
-  });
-
   it("keeps its rate after a refused creation, and pauses after three in a row", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     for (const refused of [true, true, false, true, true]) limiter.answered("creation", refused ? 1_000 : undefined);

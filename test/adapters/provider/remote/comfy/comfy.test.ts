@@ -8,8 +8,8 @@ import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-p
 import { namedWorkflow } from "../../../../../adapters/provider/remote/workflows/bundled-workflows.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import type { FakeComfy } from "../../../../support/fake-comfy.js";
-import { FAULTS, refuses } from "../../../../support/faulty-server.js";
-import { hostedPicture, hostedPictures } from "../../../../support/hosted-pictures.js";
+import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
+import { hostedPictures } from "../../../../support/hosted-pictures.js";
 import { COMFYUI_WORKFLOW, startComfy } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("Comfy API v2", startComfy, {
@@ -150,39 +150,26 @@ describe("comfy dialect", () => {
       );
     });
 
-    it.each([
-      [422, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
-      [413, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
-      [401, { kind: "refused", cause: "provider_unavailable" }],
-      [402, { kind: "refused", cause: "provider_unavailable" }],
-      [500, { kind: "busy", retryAfterMilliseconds: 10_000 }],
-      [503, { kind: "busy", retryAfterMilliseconds: 10_000 }],
-      [429, { kind: "busy", retryAfterMilliseconds: 10_000 }],
-    ])("start nothing if the upload answers %i", async (status, expected) => {
+    const unusable = { kind: "refused", cause: "reference_unusable", imageIndex: 0 };
+    const inaccessible = { kind: "refused", cause: "provider_unavailable" };
+    it.each<[string, Fault, object]>([
+      ["status 422", refuses(422), unusable],
+      ["status 413", refuses(413), unusable],
+      ["status 401", refuses(401), inaccessible],
+      ["status 402", refuses(402), inaccessible],
+      ["status 500", refuses(500), { kind: "busy", retryAfterMilliseconds: 10_000 }],
+      ["status 429", refuses(429, { "retry-after": "7" }), { kind: "busy", retryAfterMilliseconds: 7_000 }],
+      ["UND_ERR_SOCKET", FAULTS.cutBefore, { kind: "busy", retryAfterMilliseconds: 10_000 }],
+    ])("start nothing if the upload ends with %s", async (why, fault, expected) => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
-      fake.faults.uploads.push(refuses(status));
+      fake.faults.uploads.push(fault);
       const failure = await provider.submit(order(1, { image_urls: await hostedPictures(storage, 1) }));
       expect(failure._unsafeUnwrapErr()).toEqual({
         ...expected,
-        reason: expect.stringContaining(`the upload of a reference image: status ${status}`),
+        reason: expect.stringContaining(`the upload of a reference image: ${why}`),
       });
       expect(creationsOf(fake)).toEqual([]);
-    });
-
-    it("start and upload nothing if they are not images", async () => {
-      const storage = new MemoryObjectStorage();
-      const { provider, fake } = await started({ storage }, "qwen-image-edit");
-      const image_urls = [await hostedPicture(storage, Buffer.from("<html>"))];
-      const failure = await provider.submit(order(1, { image_urls }));
-      expect(failure._unsafeUnwrapErr()).toEqual({
-        kind: "refused",
-        cause: "reference_unusable",
-        imageIndex: 0,
-        reason: "a reference image: it is neither JPEG, PNG nor WebP",
-        imageProblem: "it is neither JPEG, PNG nor WebP",
-      });
-      expect(fake.server.requests).toEqual([]);
     });
   });
 

@@ -5,7 +5,6 @@ import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
-import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { advanceUntil } from "../../../../support/advance-until.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
@@ -174,22 +173,6 @@ describe("comfyui dialect", () => {
       "20": { inputs: { image: fake.uploads[0] } },
       "21": { inputs: { image: fake.uploads[0] } },
     });
-  });
-
-  it.each([
-    ["qwen-image-360", 0, "360 degree panorama with equirectangular projection, a lake"],
-    ["qwen-image-edit", 3, leadingPrompt({ prompt: "a lake", imageUrls: ["1", "2", "3"] })],
-  ])("sends the bundled workflow %s with %i images, and its words before the prompt", async (name, count, prompt) => {
-    const storage = new MemoryObjectStorage();
-    const { provider, fake } = await started({ storage }, name);
-    expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:${name}`);
-    expect(await provider.check()).toEqual(ok(undefined));
-    const image_urls = await hostedPictures(storage, count);
-    expect((await provider.submit(order(1, { prompt: "a lake", image_urls }))).isOk()).toBe(true);
-    const task = fake.tasks[0]!;
-    expect(fake.uploads).toHaveLength(count);
-    expect(fake.referencesOf(task)).toEqual(fake.uploads);
-    expect(fake.promptOf(task)).toBe(prompt);
   });
 
   it("sends no invalid reference image, and none that the server refuses", async () => {

@@ -5,7 +5,7 @@ import { aCreationRequest, taskId } from "../../../../../adapters/contracts/supp
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { leadingCharacters } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { type FakeReplicate, FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
-import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
+import { FAULTS, type Fault } from "../../../../support/faulty-server.js";
 import { hostedPicture } from "../../../../support/hosted-pictures.js";
 import { REPLICATE_MODEL, startUncheckedReplicate } from "../../../../support/providers-under-test.js";
 import { type FakeSchema, SEEDREAM_SCHEMA, TRAINER_SCHEMA, without } from "../../../../support/replicate-models.js";
@@ -181,24 +181,5 @@ describe("a reference image", () => {
     const request = aCreationRequest({ image_urls: [await hostedPicture(storage, bytes)] });
     expect((await provider.submit({ taskId: taskId(1), request })).isOk()).toBe(true);
     expect(fake.referencesOf(fake.tasks[0]!)).toEqual([expect.stringMatching(sent)]);
-  });
-
-  it.each([
-    ["500", FAULTS.failsBefore, 30_000],
-    ["429 with Retry-After", refuses(429, { "retry-after": "7" }), 7_000],
-    ["a cut connection", FAULTS.cutBefore, 30_000],
-  ])("whose upload ends with %s makes the creation wait, and nothing is started", async (_, fault, milliseconds) => {
-    const storage = new MemoryObjectStorage();
-    const { provider, fake } = await started("bytedance/seedream-4", storage);
-    const large = await plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 }).toBuffer();
-    fake.faults.uploads.push(fault);
-    const request = aCreationRequest({ image_urls: [await hostedPicture(storage, large)] });
-    const submitted = await provider.submit({ taskId: taskId(1), request });
-    expect(submitted._unsafeUnwrapErr()).toEqual({
-      kind: "busy",
-      reason: expect.stringContaining("the upload of a reference image"),
-      retryAfterMilliseconds: milliseconds,
-    });
-    expect(fake.tasks).toEqual([]);
   });
 });

@@ -176,11 +176,4 @@ describe("skybox dialect", () => {
     await skybox.provider.poll(String(id));
     expect(await skybox.provider.search(taskId(2), noon)).toEqual(ok(undefined));
   });
-
-  it("distinguishes missing credit from a bad key in the reason", async () => {
-    skybox.fake.faults.creates.push(refuses(403, {}, { error: "You have used every generation of your quota." }));
-    expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().reason).toBe(
-      "status 403: no credit or quota is left with the provider",
-    );
-  });
 });

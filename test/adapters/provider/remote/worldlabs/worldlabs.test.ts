@@ -179,22 +179,6 @@ describe("worldlabs dialect", () => {
         height: 1_500,
       });
     });
-
-    it("start nothing if they are not images", async () => {
-      const storage = new MemoryObjectStorage();
-      const { fake } = await started({ storage });
-      const failure = await submit(
-        aCreationRequest({ image_urls: [await hostedPicture(storage, Buffer.from("<html>"))] }),
-      );
-      expect(failure._unsafeUnwrapErr()).toEqual({
-        kind: "refused",
-        cause: "reference_unusable",
-        reason: "a reference image: it is neither JPEG, PNG nor WebP",
-        imageProblem: "it is neither JPEG, PNG nor WebP",
-        imageIndex: 0,
-      });
-      expect(fake.server.requests).toEqual([]);
-    });
   });
 
   it("fails a generation that has ended without a panorama", async () => {
