@@ -9,22 +9,17 @@ import type { AnyDatabase } from "../support/sql-stores.js";
 
 export type OpenDatabase = { readonly database: AnyDatabase; readonly remove: () => Promise<void> };
 
-/** A SQLite file, and a PostgreSQL server, for all cases. Their rows are deleted before each case. */
-export const openDatabase = async (dialect: "sqlite" | "postgresql"): Promise<OpenDatabase> => {
-  const opened = dialect === "sqlite" ? await openSqlite() : await openPostgres();
-  await allowDeletions(opened.database);
-  return opened;
-};
+/** A SQLite file, or a PostgreSQL server, for all cases. Its rows are deleted before each case. */
+export const openDatabase = (dialect: "sqlite" | "postgresql"): Promise<OpenDatabase> =>
+  dialect === "sqlite" ? openSqlite() : openPostgres();
 
-/** Without this the ledger cannot be emptied. */
-export const allowDeletions = async ({ dialect, sql }: AnyDatabase): Promise<void> => {
-  if (dialect === "sqlite") await sql("drop trigger ledger_entry_no_delete");
-  else await sql("alter table ledger_entry disable trigger ledger_entry_no_change");
-};
+/** Without this the ledger cannot be emptied on SQLite. */
+export const allowDeletions = ({ sql }: AnyDatabase) => sql("drop trigger ledger_entry_no_delete");
 
 const openSqlite = async (): Promise<OpenDatabase> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-faults-"));
   const database = await openSqliteDatabase(join(folder, "panorama.sqlite"));
+  await allowDeletions(database);
   const remove = async () => {
     await database.close();
     await rm(folder, { recursive: true });

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { ok } from "neverthrow";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
+import { EMPTY_TABLES, TABLES } from "../support/postgres-stores.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 import type { Target } from "./faults.js";
 import { inspect, isInjected, workLeft } from "./findings.js";
@@ -140,36 +141,12 @@ const waitsForLock = async (database: AnyDatabase): Promise<void> => {
 const WAITING =
   "select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-/** Children before their parents. */
-const TABLES = [
-  "operator_action",
-  "webhook_delivery",
-  "webhook_receiver",
-  "webhook_endpoint",
-  "event",
-  "task_metadata",
-  "task_reference",
-  "reference_upload",
-  "reference_image",
-  "idempotency_key",
-  "ledger_entry",
-  "key_spending",
-  "task",
-  "api_key",
-  "payment_return",
-  "credit_order",
-  "account",
-];
-
-/** Deletes all rows. The ledger's triggers, which refuse that, are absent in these databases. */
+/** Deletes all rows. The ledger's trigger, which refuses that, is absent in these SQLite files. */
 const empty = async (database: AnyDatabase): Promise<void> => {
-  const statements = [...TABLES.map((table) => `delete from ${table}`), "update task_queue set round = 1"];
-  if (database.dialect === "postgresql") {
-    await database.sql(`do $$ begin ${[...statements, "delete from rate_limit"].join("; ")}; end $$`);
-    return;
-  }
+  if (database.dialect === "postgresql") return void (await database.sql(EMPTY_TABLES));
   await database.transaction<void, never>(async (sql) => {
-    for (const statement of statements) await sql(statement);
+    for (const table of TABLES) await sql(`delete from ${table}`);
+    await sql("update task_queue set round = 1");
     return ok(undefined);
   });
 };
