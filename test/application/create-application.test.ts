@@ -140,28 +140,6 @@ describe("createApplication", () => {
     await app.stop();
   });
 
-  it("stop waits for work in flight, and nothing runs afterwards", async () => {
-    await app.start();
-    const { id } = await opened();
-    const first = await created(id);
-    const release = ports.provider.hold("poll");
-    await ports.clock.advance(6_000);
-    let stopped = false;
-    const stopping = app.stop().then(() => {
-      stopped = true;
-    });
-    await ports.clock.advance(19_000);
-    expect(stopped).toBe(false);
-    release();
-    await stopping;
-    expect((await read(first)).state).toBe("generated");
-    expect(ports.clock.sleeping).toBe(0);
-    const later = await created(id);
-    await ports.clock.advance(60_000);
-    expect((await read(first)).state).toBe("generated");
-    expect((await read(later)).state).toBe("submitted");
-  });
-
   it("stop resolves at its deadline if work does not end", async () => {
     await app.start();
     await created((await opened()).id);

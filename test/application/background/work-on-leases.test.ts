@@ -115,14 +115,4 @@ describe("workOnLeases", () => {
     expect(await working).toBe(4);
     expect(limitsOfClaims).toEqual([4]);
   });
-
-  it("starts no task after it is stopped, and finishes the started ones", async () => {
-    const stopping = new AbortController();
-    const working = work(stopping.signal);
-    await world.clock.settled();
-    stopping.abort();
-    for (const id of [...bench.begun]) await bench.end(id);
-    expect(await working).toBe(4);
-    expect(bench.begun).toHaveLength(4);
-  });
 });

@@ -160,16 +160,4 @@ describe("uploadImages", () => {
     (await upload(aFile(cat)))._unsafeUnwrap();
     expect((await world.references.standing(owner)).unusedBytes).toBe(64 * 1024);
   });
-
-  it("refuses an account without a paid order and with fewer credits than the cheapest creation", async () => {
-    const email = "new@example.com" as Email;
-    const poor = { id: accountId(7), email, createdAt: world.clock.now() };
-    (await world.accounts.open(poor))._unsafeUnwrap();
-    const refused = { field: "files", rule: { name: "paid_order_or_credits", credits: 4 } };
-    expect((await uploadImages(world, SETTINGS)(poor.id, [aFile(cat)]))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect((await checkUpload(world, { policy: PANORAMA_POLICY })(poor.id))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect(world.storage.objects.size).toBe(0);
-    await world.payOrder((await world.createOrder(poor.id, credits(1)))._unsafeUnwrap().id);
-    expect((await checkUpload(world, { policy: PANORAMA_POLICY })(poor.id)).isOk()).toBe(true);
-  });
 });

@@ -4,8 +4,6 @@ import {
   type PostgresConnection,
   postgresMeterStore,
 } from "../../../../adapters/persistence/prepared/postgres-meter-store.js";
-import { METER_STEPS } from "../../../../adapters/persistence/schema/meter-steps.js";
-import { migrationTexts } from "../../../../adapters/persistence/schema/migrate.js";
 import { meter } from "../../../../application/credits/meter.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
 import { describeJoiningMeter } from "../../../support/contracts/joining-meter-contract.js";
@@ -84,11 +82,5 @@ describe("the store of a meter in a pool", () => {
       await pool.query(`alter table ${schema}.meter_hold add column of_later_${balance} integer`);
     }
     client.release();
-  });
-
-  it("returns its migrations as SQL texts", () => {
-    expect(migrationTexts({ dialect: "postgresql", name: "own", tables: ["meter"] }).map(({ name }) => name)).toEqual(
-      METER_STEPS.map(({ name }) => name),
-    );
   });
 });
