@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import { startChromium } from "./chromium.js";
-import { PASSWORD, type Person, WebService } from "./web-service.js";
+import { setUpService } from "./visit.js";
+import { PASSWORD, type Person, type WebService } from "./web-service.js";
 
 /** A tab with its own browser context, and the problems that occurred in it. */
 export type Tab = {
@@ -51,19 +52,15 @@ const sharedChromium = (): Promise<Browser> => {
  * after it. A test fails if a tab had an unexpected problem, and the group fails if the service reported a failure.
  */
 export const setUpBrowser = (
-  settings: Parameters<typeof WebService.start>[2] = {},
+  settings: Parameters<typeof setUpService>[0] = {},
   isExpected: (problem: string) => boolean = () => false,
 ) => {
-  let service: WebService;
+  const service = setUpService(settings);
   let browser: Browser;
   const tabs: Tab[] = [];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(undefined, false, settings), sharedChromium()]);
-  });
-  afterAll(async () => {
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+    browser = await sharedChromium();
   });
   afterEach(async () => {
     const opened = tabs.splice(0);
@@ -72,9 +69,7 @@ export const setUpBrowser = (
   });
 
   return {
-    get service() {
-      return service;
-    },
+    service,
     openTab: async (options?: BrowserContextOptions): Promise<Tab> => {
       const tab = await openTab(browser, service, options);
       tabs.push(tab);

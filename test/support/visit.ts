@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import type { Payments } from "../../application/ports/payments.js";
+import { beforeAll, expect, onTestFinished } from "vitest";
 import { PASSWORD, type Person, WebService } from "./web-service.js";
 
 type Settings = Parameters<typeof WebService.start>[2];
 
-const endOf = async (service: WebService | undefined): Promise<void> => {
-  await service?.end();
-  expect(service?.failures).toEqual([]);
+const endOf = async (service: WebService): Promise<void> => {
+  await service.end();
+  expect(service.failures).toEqual([]);
 };
 
 /** A service for this test, which fails if the service reported a failure. */
@@ -16,21 +15,17 @@ export const startService = async (settings: Settings = {}, sendsMail = false): 
   return service;
 };
 
-/** One service for the tests of a group, which fails if the service reported a failure. */
-export const setUpService = (
-  settings: Settings = {},
-  { payments, sendsMail }: { readonly payments?: Payments; readonly sendsMail?: boolean } = {},
-) => {
-  let service: WebService;
+/**
+ * One service for the tests of a group, which fails if the service reported a failure. It has the fields of a started
+ * one from the first hook or test of the group on.
+ */
+export const setUpService = (settings: Settings = {}, sendsMail = false): WebService => {
+  const service: WebService = Object.create(WebService.prototype);
   beforeAll(async () => {
-    service = await WebService.start(payments, sendsMail, settings);
+    Object.assign(service, await WebService.start(undefined, sendsMail, settings));
+    return () => endOf(service);
   });
-  afterAll(() => endOf(service));
-  return {
-    get service() {
-      return service;
-    },
-  };
+  return service;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -91,4 +86,13 @@ export const logIn = async (service: WebService, { email }: Pick<Person, "email"
       return post("/works", form);
     },
   };
+};
+
+let members = 0;
+
+/** A new person in a session. */
+export const newMember = async (service: WebService, credits?: number) => {
+  members += 1;
+  const person = await service.person(`member-${members}`, credits);
+  return { person, ...(await logIn(service, person)) };
 };

@@ -9,10 +9,10 @@ const ONE_IMAGE: Abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 
 const NEEDS_IMAGES: Abilities = { imagesMin: 1, imagesMax: 3, promptCharactersMax: 4000 };
 
 describe("the pages of an installation", () => {
-  const on = setUpService();
+  const service = setUpService();
   const pageWith = async (path: string, abilities: Abilities) => {
-    on.service.provider.abilities = abilities;
-    return (await visiting(on.service).get(path)).text;
+    service.provider.abilities = abilities;
+    return (await visiting(service).get(path)).text;
   };
 
   it.each([

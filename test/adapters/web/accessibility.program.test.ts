@@ -14,7 +14,7 @@ import {
   tabThrough,
 } from "../../support/page-checks.js";
 import { logIn } from "../../support/visit.js";
-import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
+import { PASSWORD, type Person } from "../../support/web-service.js";
 
 const NOTHING_LOST = { withoutBorder: [], withoutBackground: [], notMarked: [] };
 
@@ -23,13 +23,11 @@ const TERMS = new Html('<h1>Terms</h1><p>See <a href="/privacy">privacy</a>.</p>
 const legal = ["terms", "privacy", "contact"].map((name) => ({ path: `/${name}`, title: name, content: TERMS }));
 
 describe("accessibility of the web pages", () => {
-  const on = setUpBrowser({ legal });
-  let service: WebService;
+  const { service, openTab } = setUpBrowser({ legal });
   let ann: Person;
   let hiddenSlug: string;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
     const place = await service.kept(ann, { prompt: "a public place" });
     service.heroPanoramas.push(place.slug);
@@ -191,7 +189,7 @@ describe("accessibility of the web pages", () => {
   };
 
   it("passes the rule, keyboard and forced-colours checks on a desktop, and the rule checks on a dark phone", async () => {
-    const tab = await on.openTab({ viewport: desktop, colorScheme: "light" });
+    const tab = await openTab({ viewport: desktop, colorScheme: "light" });
     const device = await tab.page.context().newCDPSession(tab.page);
     const become = async (viewport: typeof phone, colorScheme: "light" | "dark", enabled: boolean) => {
       await device.send("Emulation.setTouchEmulationEnabled", { enabled });
@@ -212,17 +210,17 @@ describe("accessibility of the web pages", () => {
   });
 
   it("passes the rule, keyboard and forced-colours checks on the viewer and works pages", async () => {
-    const tab = await on.openTab({ viewport: desktop, colorScheme: "light" });
+    const tab = await openTab({ viewport: desktop, colorScheme: "light" });
     await visitPanoramas(tab, (page) => followsRulesAndKeyboard(tab, page));
   });
 
   it("passes the rule checks on the viewer and works pages on a dark phone", async () => {
-    const tab = await on.openTab({ viewport: phone, colorScheme: "dark", hasTouch: true });
+    const tab = await openTab({ viewport: phone, colorScheme: "dark", hasTouch: true });
     await visitPanoramas(tab, (page) => followsRules(tab, page));
   });
 
   it("passes axe on the landing page while its panorama turns", async () => {
-    const tab = await on.openTab({ reducedMotion: "no-preference" });
+    const tab = await openTab({ reducedMotion: "no-preference" });
     await tab.page.goto("/");
     await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
     expect(await axeFindings(tab.page)).toEqual([]);

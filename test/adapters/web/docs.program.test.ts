@@ -9,18 +9,15 @@ import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { ready, setUpBrowser } from "../../support/browser.js";
 import { codeOnPage, textOf } from "../../support/page-code.js";
 import { logIn } from "../../support/visit.js";
-import type { WebService } from "../../support/web-service.js";
 
 const policy = panoramaPolicy({ prices: { "1k": 3, "2k": 17, "4k": 23 }, writesPerMinute: 13, activeMax: 7 });
 
 describe("/docs", () => {
-  const on = setUpBrowser({ policy });
-  let service: WebService;
+  const { service, openTab } = setUpBrowser({ policy });
   let page: string;
   let description: Description;
 
   beforeAll(async () => {
-    ({ service } = on);
     page = await (await fetch(`${service.url}/docs`)).text();
     description = openApiDocument(service.url, policy, ALL_ABILITIES) as unknown as Description;
   });
@@ -124,7 +121,7 @@ describe("/docs", () => {
       [390, false],
       [820, true],
     ] as const) {
-      const tab = await on.openTab({ viewport: { width, height: 844 }, javaScriptEnabled });
+      const tab = await openTab({ viewport: { width, height: 844 }, javaScriptEnabled });
       await tab.page.goto("/docs");
       if (javaScriptEnabled) {
         await ready(tab.page, "docs");
@@ -146,7 +143,7 @@ describe("/docs", () => {
   });
 
   it("switches the language of an example without scripts", async () => {
-    const tab = await on.openTab({ javaScriptEnabled: false });
+    const tab = await openTab({ javaScriptEnabled: false });
     await tab.page.goto("/docs#createPanorama");
     const example = tab.page.locator("#createPanorama .example");
     expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^curl -sS /);
@@ -155,7 +152,7 @@ describe("/docs", () => {
   });
 
   it("remembers the language for all examples, copies code, and marks the part that is read", async () => {
-    const tab = await on.openTab({ permissions: ["clipboard-read", "clipboard-write"] });
+    const tab = await openTab({ permissions: ["clipboard-read", "clipboard-write"] });
     const { page: shown } = tab;
     await shown.goto("/docs");
     await ready(shown, "docs");

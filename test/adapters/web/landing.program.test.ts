@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { COARSE, setUpBrowser } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
-import { type Person, quarteredImage, type WebService } from "../../support/web-service.js";
+import { type Person, quarteredImage } from "../../support/web-service.js";
 
 /** Of WCAG, from levels of red, green and blue. */
 const luminance = (levels: readonly number[]): number => {
@@ -14,8 +14,7 @@ const luminance = (levels: readonly number[]): number => {
 };
 
 describe("the panorama of the landing page", () => {
-  const on = setUpBrowser();
-  let service: WebService;
+  const { service, openTab } = setUpBrowser();
   let ann: Person;
   let chosen: Person;
 
@@ -27,12 +26,11 @@ describe("the panorama of the landing page", () => {
       sheet.replaceSync(".hero::after { display: none } .hero-text { visibility: hidden }");
       document.adoptedStyleSheets = [sheet];
     }`);
-  const openTurning = () => on.openTab({ ...COARSE, viewport: VIEWPORT, reducedMotion: "no-preference" });
+  const openTurning = () => openTab({ ...COARSE, viewport: VIEWPORT, reducedMotion: "no-preference" });
   const shows = (page: Page, what: string) => page.locator(`#hero[data-shows="${what}"]`).waitFor({ timeout: 60_000 });
   const yaw = async (page: Page) => Number(await page.locator("#hero").getAttribute("data-yaw"));
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
     chosen = await service.person("chosen", 1000);
   });
@@ -131,7 +129,7 @@ describe("the panorama of the landing page", () => {
     ["to save data", {}, "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })", 512],
   ] as const)("stays a still image %s, and loads a sphere only to try", async (reason, options, script, pixels) => {
     await showQuarters();
-    const { page } = await on.openTab({ ...COARSE, viewport: VIEWPORT, reducedMotion: "no-preference", ...options });
+    const { page } = await openTab({ ...COARSE, viewport: VIEWPORT, reducedMotion: "no-preference", ...options });
     await page.addInitScript(script);
     await page.goto("/", { waitUntil: "networkidle" });
     const urls = await page.evaluate<string[]>("performance.getEntriesByType('resource').map(({ name }) => name)");
@@ -148,7 +146,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("is a full-size image without scripts; the form keeps the prompt through the login", async () => {
-    const plain = await on.openTab({ viewport: VIEWPORT, javaScriptEnabled: false });
+    const plain = await openTab({ viewport: VIEWPORT, javaScriptEnabled: false });
     await plain.page.goto("/");
     const picture = await plain.page.locator("#hero").getAttribute("data-picture");
     expect(await plain.page.locator("noscript img, img.hero-still >> nth=1").last().getAttribute("src")).toBe(picture);
@@ -175,7 +173,7 @@ describe("the panorama of the landing page", () => {
         .toBuffer();
     const { slug } = await service.kept(chosen, { prompt: "snow", resolution: "1k" });
     service.heroPanoramas.push(slug);
-    const calm = await on.openTab({ viewport: VIEWPORT, deviceScaleFactor: 1 });
+    const calm = await openTab({ viewport: VIEWPORT, deviceScaleFactor: 1 });
     const scrimNow = async () => {
       await calm.page.goto("/");
       return calm.page.locator("#hero").getAttribute("data-scrim");
@@ -197,7 +195,7 @@ describe("the panorama of the landing page", () => {
 
   it("follows the scheme chosen in the footer, also by keyboard and on the next pages", async () => {
     const [LIGHT, DARK] = ["rgb(251, 250, 249)", "rgb(17, 18, 23)"];
-    const { page } = await on.openTab({ colorScheme: "light" });
+    const { page } = await openTab({ colorScheme: "light" });
     const ground = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     await page.goto("/");
     const theme = page.getByLabel("Theme");
@@ -215,7 +213,7 @@ describe("the panorama of the landing page", () => {
     await theme.selectOption("System");
     expect(await ground()).toBe(DARK);
 
-    const plain = await on.openTab({ javaScriptEnabled: false });
+    const plain = await openTab({ javaScriptEnabled: false });
     await plain.page.goto("/mcp");
     expect(await plain.page.getByLabel("Theme").isVisible()).toBe(false);
     // The choice is made before anything is shown.

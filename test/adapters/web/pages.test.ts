@@ -66,7 +66,7 @@ const PAGES: Readonly<Record<string, Row>> = {
 const OPEN_FORMS = ["/login", "/signup", "/password/forgot", "/password/reset"];
 
 describe("the pages", () => {
-  const on = setUpService();
+  const service = setUpService();
   let ann: Person;
   let bob: Person;
   let shown: SucceededTask;
@@ -74,7 +74,6 @@ describe("the pages", () => {
   let people: readonly Pick<ReturnType<typeof visiting>, "get">[];
 
   beforeAll(async () => {
-    const { service } = on;
     service.provider.play({ poll: "succeeded", download: "image" });
     [ann, bob] = [await service.person("ann"), await service.person("bob")];
     shown = await service.kept(ann, { prompt: "a shown place", resolution: "2k" });
@@ -83,7 +82,7 @@ describe("the pages", () => {
   });
 
   const paths = (method: "GET" | "POST") =>
-    on.service.pages.flatMap((one) => (one.method === method && !one.path.startsWith("/static/") ? [one.path] : []));
+    service.pages.flatMap((one) => (one.method === method && !one.path.startsWith("/static/") ? [one.path] : []));
 
   it("have a row in the table each", () => {
     expect(Object.keys(PAGES).sort()).toEqual(paths("GET").sort());
@@ -92,7 +91,6 @@ describe("the pages", () => {
   it.each(Object.entries(PAGES))(
     "%s is for whom it is, with its type, cache and security headers",
     async (path, row) => {
-      const { service } = on;
       const [order] = await service.orders.list(ann.id, 1, undefined);
       const { slug } = path.startsWith("/p/") ? shown : hidden;
       const url = path.replace(":slug", slug).replace(":id", order?.id ?? "");
@@ -151,7 +149,6 @@ describe("the pages", () => {
   });
 
   it("that do not exist, or fail, are pages in the layout", async () => {
-    const { service } = on;
     const { get } = visiting(service);
     const missing = await get("/nope");
     expect([missing.status, missing.headers.get("content-type")]).toEqual([404, HTML]);
@@ -167,13 +164,12 @@ describe("the pages", () => {
   });
 
   it("robots.txt disallows pages that need a login, and no others", async () => {
-    const lines = (await visiting(on.service).get("/robots.txt")).text.split("\n");
+    const lines = (await visiting(service).get("/robots.txt")).text.split("\n");
     expect(lines).toContain("Disallow: /works");
     expect(lines).not.toContain("Disallow: /");
   });
 
   it("take forms only from their own origin, of a session, with its token", async () => {
-    const { service } = on;
     const [member, other] = [await logIn(service, ann), await logIn(service, ann)];
     const rows = () =>
       Promise.all(

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { refundOrder } from "../../../application/operators/credits.js";
@@ -8,17 +8,13 @@ import { adjust } from "../../../domain/credits/funds.js";
 import { orderId, pay } from "../../../domain/credits/order.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { logIn, setUpService } from "../../support/visit.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 const FIRST = 10;
 const REASON = "chargeback" as AdjustmentReason;
 
 describe("an account whose payment came back", () => {
-  const on = setUpService({ policy: { ...PANORAMA_POLICY, suspendOnDispute: true } });
-  let service: WebService;
-  beforeAll(() => {
-    ({ service } = on);
-  });
+  const service = setUpService({ policy: { ...PANORAMA_POLICY, suspendOnDispute: true } });
 
   const buy = async ({ id }: Person, order: string, amount: number) => {
     const pending = aPendingOrder({ id: orderId(order), accountId: id, credits: credits(amount) });

@@ -8,19 +8,17 @@ import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
 import { putTask } from "../../support/put-task.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 describe("the works page as a studio", () => {
   // Refusals and a connection that fails are what these tests are about.
-  const on = setUpBrowser({}, (problem) => problem.startsWith("Failed to load resource"));
-  let service: WebService;
+  const { service, openTab } = setUpBrowser({}, (problem) => problem.startsWith("Failed to load resource"));
   let ann: Person;
   let tab: Tab;
   let people = 0;
   let picture: { name: string; mimeType: string; buffer: Buffer };
 
   beforeAll(async () => {
-    ({ service } = on);
     const canvas = sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } });
     picture = { name: "teal.png", mimeType: "image/png", buffer: await canvas.png().toBuffer() };
   });
@@ -30,7 +28,7 @@ describe("the works page as a studio", () => {
     service.provider.abilities = ALL_ABILITIES;
     people += 1;
     ann = await service.person(`studio-${people}`);
-    tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
+    tab = await openTab({ viewport: { width: 1000, height: 700 } });
     await logInAs(tab, ann);
   });
 

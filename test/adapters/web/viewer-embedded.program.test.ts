@@ -7,7 +7,7 @@ import { uploading } from "../../../domain/images/storage-status.js";
 import { COARSE, setUpBrowser } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
 import { changeTask } from "../../support/put-task.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 /** As WordPress makes it of what oEmbed answers: the frame has the origin `null`. */
 const sandboxed = (url: string): string =>
@@ -18,12 +18,13 @@ describe("a panorama in a sandboxed frame of another site", () => {
   let blogUrl: string;
   let article = "";
   // Such a frame may not use sensors and headsets.
-  const on = setUpBrowser({}, (problem) => problem === `request to ${blogUrl}/` || /permissions policy/i.test(problem));
-  let service: WebService;
+  const { service, openTab } = setUpBrowser(
+    {},
+    (problem) => problem === `request to ${blogUrl}/` || /permissions policy/i.test(problem),
+  );
   let ann: Person;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
     blog = createServer((_, response) => response.setHeader("content-type", "text/html").end(article));
     await new Promise<void>((resolve) => blog.listen(0, "127.0.0.1", resolve));
@@ -34,7 +35,7 @@ describe("a panorama in a sandboxed frame of another site", () => {
   /** The frame in the page that has it, and the page. */
   const open = async (url: string): Promise<readonly [Frame, Page]> => {
     article = `<!doctype html><body style="margin:0">${sandboxed(url)}`;
-    const { page } = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
+    const { page } = await openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
     await page.goto(`${blogUrl}/`);
     await expect.poll(() => page.frames().length).toBe(2);
     return [page.frames()[1]!, page];

@@ -5,21 +5,19 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { halvesOf } from "../../support/pixels.js";
 import { changeTask } from "../../support/put-task.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 describe("sharing a panorama", () => {
-  const on = setUpBrowser();
-  let service: WebService;
+  const { service, openTab } = setUpBrowser();
   let ann: Person;
   let tab: Tab;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
     service.provider.play({ poll: "succeeded", download: "image" });
   });
   beforeEach(async () => {
-    tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
+    tab = await openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
   it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {

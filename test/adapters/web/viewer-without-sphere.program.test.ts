@@ -1,27 +1,25 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 describe("the viewer page without a sphere", () => {
-  const on = setUpBrowser();
-  let service: WebService;
+  const { service, openTab } = setUpBrowser();
   let ann: Person;
   let tab: Tab;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+    tab = await openTab({ viewport: { width: 1000, height: 600 } });
   });
 
   // Before others lose their pictures: without scripts, the pictures of the panoramas beside it are loaded, too.
   it("shows the flat preview without a script, and a link to the picture", async () => {
     const { slug, image } = await service.kept(ann);
-    const plain = await on.openTab({ javaScriptEnabled: false });
+    const plain = await openTab({ javaScriptEnabled: false });
     await plain.page.goto(`/p/${slug}`);
     expect(await plain.page.evaluate("getComputedStyle(document.getElementById('flat')).filter")).toBe("none");
     expect(await plain.page.getByRole("progressbar").count()).toBe(0);

@@ -3,7 +3,7 @@ import type { Email } from "../../../domain/accounts/account.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import type { Person } from "../../support/web-service.js";
 
 const radians = (angle: number): number => (angle * Math.PI) / 180;
 const degrees = (angle: number): number => (angle * 180) / Math.PI;
@@ -18,8 +18,7 @@ const viewOf = async ({ page }: Tab): Promise<{ yaw: number; pitch: number; fov:
 };
 
 describe("the viewer page", () => {
-  const on = setUpBrowser({ operatorEmail: "operator@panorama.example" as Email });
-  let service: WebService;
+  const { service, openTab } = setUpBrowser({ operatorEmail: "operator@panorama.example" as Email });
   let ann: Person;
   let tab: Tab;
   const made = new Map<string, Promise<SucceededTask>>();
@@ -31,12 +30,11 @@ describe("the viewer page", () => {
   };
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
+    tab = await openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
   it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
@@ -115,7 +113,7 @@ describe("the viewer page", () => {
 
   it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
     const { slug } = await panorama();
-    const moving = await on.openTab({
+    const moving = await openTab({
       ...COARSE,
       reducedMotion: "no-preference",
       viewport: { width: 1000, height: 600 },
@@ -147,7 +145,7 @@ describe("the viewer page", () => {
 
   it("shows a focus ring above the picture, and gives the focus back after a dialog", async () => {
     const { slug } = await panorama();
-    tab = await on.openTab({ viewport: { width: 1000, height: 600 } }); // a ring is less than a coarse pixel
+    tab = await openTab({ viewport: { width: 1000, height: 600 } }); // a ring is less than a coarse pixel
     const { page } = tab;
     await page.goto(`/p/${slug}`);
     await ready(page, "sphere");
@@ -249,7 +247,7 @@ describe("the viewer page", () => {
 
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
     const { slug } = await panorama();
-    const phone = await on.openTab({
+    const phone = await openTab({
       ...COARSE,
       viewport: { width: 390, height: 800 },
       hasTouch: true,
@@ -399,7 +397,7 @@ describe("the viewer page", () => {
 
   it("fits the screen of a phone and supports touch", async () => {
     const { slug } = await panorama();
-    const phone = await on.openTab({
+    const phone = await openTab({
       ...COARSE,
       viewport: { width: 390, height: 800 },
       hasTouch: true,

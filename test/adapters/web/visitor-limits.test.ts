@@ -1,11 +1,10 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { VISITOR_LIMITS, VisitorLimits, type VisitorRequest } from "../../../adapters/http/limits/visitor-limits.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Page } from "../../../adapters/web-page/page.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { logIn, setUpService, visiting } from "../../support/visit.js";
-import type { WebService } from "../../support/web-service.js";
 
 const KINDS = Object.keys(VISITOR_LIMITS) as VisitorRequest[];
 
@@ -53,12 +52,8 @@ describe("VisitorLimits", () => {
 });
 
 describe("the web side", () => {
-  const on = setUpService();
-  let service: WebService;
+  const service = setUpService();
   let networks = 0;
-  beforeAll(() => {
-    ({ service } = on);
-  });
 
   const nextNetwork = () => {
     networks += 1;

@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Locator } from "playwright-core";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits/credits.js";
 import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import { PASSWORD, type WebService } from "../../support/web-service.js";
+import { PASSWORD } from "../../support/web-service.js";
 
 const PROMPT = "A harbour at sunset, lanterns on the water";
 const WELCOME_CREDITS = 12;
@@ -15,12 +15,7 @@ const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
 
 /** The path of a new visitor through the whole web side, without an address typed or a form filled a second time. */
 describe("a walk from the landing page to the gallery", () => {
-  const on = setUpBrowser({ welcomeCredits: credits(WELCOME_CREDITS) });
-  let service: WebService;
-
-  beforeAll(() => {
-    ({ service } = on);
-  });
+  const { service, openTab } = setUpBrowser({ welcomeCredits: credits(WELCOME_CREDITS) });
 
   for (const [screen, options, reducedMotion] of [
     ["desktop", SCREENS.desktop, "no-preference"],
@@ -28,7 +23,7 @@ describe("a walk from the landing page to the gallery", () => {
   ] as const) {
     it(`needs the prompt once, and makes, shares and lists the panorama on a ${screen}`, async () => {
       service.provider.play({ poll: "running", download: "image" });
-      const member = watched(await on.openTab({ ...options, reducedMotion }));
+      const member = watched(await openTab({ ...options, reducedMotion }));
       const { page } = member;
       const press = (control: Locator) => (options.hasTouch === true ? control.tap() : control.click());
       const main = page.getByRole("main");
@@ -75,7 +70,7 @@ describe("a walk from the landing page to the gallery", () => {
       await member.expectGoodPage();
 
       // The last page with a sphere that turns has been left.
-      const guest = await seenByGuest(await on.openTab(options), shared);
+      const guest = await seenByGuest(await openTab(options), shared);
       await press(guest.page.getByRole("link", { name: "Gallery" }));
       const tile = guest.page.getByRole("main").getByRole("link", { name: PROMPT }).first();
       expect(new URL((await tile.getAttribute("href")) ?? "", service.url).href).toBe(shared);
@@ -87,13 +82,12 @@ describe("a walk from the landing page to the gallery", () => {
 });
 
 describe("a walk of a member who comes back", () => {
-  const on = setUpBrowser();
+  const { service, openTab } = setUpBrowser();
 
   it("leads from the landing page over the login to the old prompt, the new panorama and the shared link", async () => {
-    const { service } = on;
     const ann = await service.person("ann");
     await service.kept(ann, { prompt: "an older place", visibility: "private" });
-    const member = watched(await on.openTab({ ...SCREENS.desktop, timezoneId: "Pacific/Kiritimati" }));
+    const member = watched(await openTab({ ...SCREENS.desktop, timezoneId: "Pacific/Kiritimati" }));
     const { page } = member;
     const main = page.getByRole("main");
     await page.goto("/");
@@ -135,7 +129,7 @@ describe("a walk of a member who comes back", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Gallery" }).click();
     await expect.poll(times).toEqual(["2 Jan 2026"]);
-    expect([...member.problems, ...(await seenByGuest(await on.openTab(SCREENS.phone), shared)).problems]).toEqual([]);
+    expect([...member.problems, ...(await seenByGuest(await openTab(SCREENS.phone), shared)).problems]).toEqual([]);
   });
 });
 

@@ -2,17 +2,16 @@ import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { openWorksOf, setUpBrowser } from "../../support/browser.js";
 
-const on = setUpBrowser();
+const { service, openTab } = setUpBrowser();
 
 it("the works page selects panoramas by keyboard, downloads them in one file, and acts on all of them", async () => {
-  const { service } = on;
   service.provider.play({ poll: "succeeded", download: "image" });
   const ann = await service.person("ann");
   const kept = (prompt: string) => service.kept(ann, { prompt, visibility: "private" });
   const lakes = [await kept("the first lake"), await kept("the second lake")];
   service.provider.play({ poll: "running" });
   await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
-  const tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
+  const tab = await openTab({ viewport: { width: 1000, height: 700 } });
   await openWorksOf(tab, ann);
   const { page } = tab;
   const bar = page.locator("#selection");

@@ -1,26 +1,15 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
 import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { adjust } from "../../../../domain/credits/funds.js";
 import { type Order, orderId, pay } from "../../../../domain/credits/order.js";
-import { logIn, setUpService } from "../../../support/visit.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import { newMember, setUpService } from "../../../support/visit.js";
+import type { Person } from "../../../support/web-service.js";
 
 describe("the account page", () => {
-  const on = setUpService({ receiptText: "Panoramas <Ltd>\nVAT 42" });
-  let service: WebService;
-  let people = 0;
-
-  beforeAll(() => {
-    ({ service } = on);
-  });
-  const newPerson = async (amount = 100) => {
-    people += 1;
-    const person = await service.person(`person-${people}`, amount);
-    return { person, ...(await logIn(service, person)) };
-  };
+  const service = setUpService({ receiptText: "Panoramas <Ltd>\nVAT 42" });
   const buy = async (person: Person, id: string, checkout?: Order["checkout"], amount = credits(500)) => {
     const pending = aPendingOrder({ id: orderId(id), accountId: person.id, credits: amount, checkout });
     await service.orders.insert(pending);
@@ -35,7 +24,7 @@ describe("the account page", () => {
     });
 
   it("lists entries with balances and reasons, also as CSV without formulas", async () => {
-    const { person, read, get } = await newPerson();
+    const { person, read, get } = await newMember(service);
     const reason = '=1+"<b>"' as AdjustmentReason;
     await new SqlOperatorStore(service.database).adjust(person.id, (funds) =>
       adjust({ accountId: person.id, funds, change: -30, reason, at: service.clock.now() }),
@@ -55,7 +44,7 @@ describe("the account page", () => {
   });
 
   it("writes at most 10,000 rows of CSV, and the rest from a later place", async () => {
-    const { person, read } = await newPerson(1);
+    const { person, read } = await newMember(service, 1);
     const { sql } = service.database;
     await sql(
       `with recursive row(n) as (select 1 union all select n + 1 from row where n < 10050)
@@ -71,7 +60,7 @@ describe("the account page", () => {
   });
 
   it("lists credits per key for the chosen month", async () => {
-    const { person, read } = await newPerson();
+    const { person, read } = await newMember(service);
     expect((await create(person.key, "2k")).status).toBe(202);
     const section = async (path: string) => sectionOf(await read(path), "spending");
     const now = await section("/account");
@@ -86,8 +75,8 @@ describe("the account page", () => {
   });
 
   it("places an order, says how to pay, cancels it, and shows a receipt per order", async () => {
-    const { person, post, read, get } = await newPerson();
-    const [email, other] = [person.email, await newPerson()];
+    const { person, post, read, get } = await newMember(service);
+    const [email, other] = [person.email, await newMember(service)];
     const placed = await post("/account/orders", { credits: "500" });
     expect(placed.location).toMatch(/^\/account\/orders\/ord_\w+\?placed=1$/);
     const howTo = await read(placed.location ?? "");
@@ -110,7 +99,7 @@ describe("the account page", () => {
   });
 
   it("refuses the eleventh pending order of 24 hours", async () => {
-    const { person, post } = await newPerson();
+    const { person, post } = await newMember(service);
     for (let n = 0; n < 10; n += 1)
       await service.orders.insert(aPendingOrder({ id: service.ids.orderId(), accountId: person.id }));
     const error =
@@ -119,7 +108,7 @@ describe("the account page", () => {
   });
 
   it("writes activity in words, with time and a link to the panorama", async () => {
-    const { person, post, read } = await newPerson();
+    const { person, post, read } = await newMember(service);
     const task = await service.kept(person, { prompt: "a lake", resolution: "2k" });
     service.provider.play({ poll: "failed" });
     const failed = await service.panorama(person, { prompt: "a cave", resolution: "1k" });
@@ -137,7 +126,7 @@ describe("the account page", () => {
   });
 
   it("sets and removes the low-balance threshold, and shows reserved and spent credits", async () => {
-    const { person, post, read } = await newPerson();
+    const { person, post, read } = await newMember(service);
     expect((await create(person.key)).status).toBe(202);
     await service.work();
     expect((await create(person.key)).status).toBe(202);
@@ -154,7 +143,7 @@ describe("the account page", () => {
   });
 
   it("shows 20 orders and 20 ledger entries at a time, newest first, with a link to the next of one list", async () => {
-    const { person, read } = await newPerson();
+    const { person, read } = await newMember(service);
     const ids: string[] = [];
     for (let n = 0; n < 21; n += 1) {
       const order = aPendingOrder({ id: service.ids.orderId(), accountId: person.id });

@@ -1,21 +1,12 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
-import { logIn, setUpService, visiting } from "../../../support/visit.js";
-import type { WebService } from "../../../support/web-service.js";
+import { newMember, setUpService, visiting } from "../../../support/visit.js";
 
 describe("the page of API keys", () => {
-  const on = setUpService();
-  let service: WebService;
-  let people = 0;
-
-  beforeAll(() => {
-    ({ service } = on);
-  });
+  const service = setUpService();
   const newPerson = async () => {
-    people += 1;
-    const person = await service.person(`person-${people}`);
-    const member = await logIn(service, person);
-    return { ...member, person, create: (fields: Record<string, string>) => member.post("/account/keys", fields) };
+    const member = await newMember(service);
+    return { ...member, create: (fields: Record<string, string>) => member.post("/account/keys", fields) };
   };
   /** With the note that the browser has got. */
   const readWith = async (note: string, cookie: string) =>

@@ -3,15 +3,13 @@ import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vit
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { logIn, setUpService, startService, visiting } from "../../../support/visit.js";
-import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
+import { PASSWORD, type Person } from "../../../support/web-service.js";
 
 describe("login and sign-up", () => {
-  const on = setUpService({ welcomeCredits: credits(12) });
-  let service: WebService;
+  const service = setUpService({ welcomeCredits: credits(12) });
   let ann: Person;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann");
   });
   beforeEach(() => service.clock.advance(60_000)); // attempts of the previous test no longer count

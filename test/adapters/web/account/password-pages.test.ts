@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { invite } from "../../../../application/operators/invite.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { setUpService, startService, visiting } from "../../../support/visit.js";
-import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
+import { PASSWORD, type Person } from "../../../support/web-service.js";
 
 const NEW_PASSWORD = "a new password of mine";
 
 describe("passwords by link", () => {
-  const on = setUpService({}, { sendsMail: true });
-  let service: WebService;
+  const service = setUpService({}, true);
   let ann: Person;
   let people = 0;
 
-  beforeAll(() => {
-    ({ service } = on);
-  });
   beforeEach(async () => {
     await service.clock.advance(3_600_000); // earlier attempts and links no longer count
     service.mail.letters.length = 0;

@@ -1,23 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { putTask } from "../../../support/put-task.js";
 import { logIn, setUpService, startService, visiting } from "../../../support/visit.js";
-import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
+import { PASSWORD, type Person } from "../../../support/web-service.js";
 
 const NEW_PASSWORD = "a new password of mine";
 const SETTINGS = "/account/settings";
 const LOGGED_OUT = "/login?next=%2Fworks&ended=1";
 
 describe("the settings of an account", () => {
-  const on = setUpService({}, { sendsMail: true });
-  let service: WebService;
+  const service = setUpService({}, true);
   let ann: Person;
   let member: Awaited<ReturnType<typeof logIn>>;
   let people = 0;
 
-  beforeAll(() => {
-    ({ service } = on);
-  });
   beforeEach(async () => {
     await service.clock.advance(3_600_000);
     service.mail.letters.length = 0;

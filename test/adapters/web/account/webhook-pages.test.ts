@@ -1,24 +1,15 @@
-import { beforeAll, describe, expect, it } from "vitest";
-import { logIn, setUpService } from "../../../support/visit.js";
-import type { WebService } from "../../../support/web-service.js";
+import { describe, expect, it } from "vitest";
+import { newMember, setUpService } from "../../../support/visit.js";
 
 const PATH = "/account/webhooks";
 const URL_GIVEN = "https://receiver.example.com/<hook>";
 const URL_SHOWN = "https://receiver.example.com/&lt;hook&gt;";
 
 describe("the page of webhooks", () => {
-  const on = setUpService();
-  let service: WebService;
-  let people = 0;
-  beforeAll(() => {
-    ({ service } = on);
-  });
-
+  const service = setUpService();
   /** A member who has just added an endpoint with the page's form. */
   const withEndpoint = async () => {
-    people += 1;
-    const person = await service.person(`person-${people}`);
-    const { cookie, token, read, get, post } = await logIn(service, person);
+    const { person, cookie, token, read, get, post } = await newMember(service);
     expect((await post(PATH, { url: URL_GIVEN })).location).toBe(PATH);
     const endpoint = async () => (await service.endpoints.list(person.id)).find(({ url }) => url !== undefined);
     const created = (await endpoint())!;

@@ -2,17 +2,16 @@ import { expect, it } from "vitest";
 import { setUpBrowser } from "../../../support/browser.js";
 import { putTask } from "../../../support/put-task.js";
 
-const on = setUpBrowser();
+const { service, openTab } = setUpBrowser();
 
 it("the gallery grows while the reader scrolls, and is where the reader left it on the way back", async () => {
-  const { service } = on;
   service.provider.play({ poll: "succeeded", download: "image" });
   const task = await service.kept(await service.person("ann"), { prompt: "the first of many" });
   for (let n = 0; n < 30; n += 1) {
     const copy = { ...task, id: service.ids.taskId(), slug: service.ids.slug() };
     await putTask(service.database, copy);
   }
-  const { page } = await on.openTab({ viewport: { width: 1000, height: 700 } });
+  const { page } = await openTab({ viewport: { width: 1000, height: 700 } });
   await page.goto("/gallery");
   const tiles = page.locator("#gallery li");
   expect(await tiles.count()).toBe(24);

@@ -3,15 +3,13 @@ import { updateSearch } from "../../../../adapters/persistence/prepared/tasks/se
 import type { SucceededTask } from "../../../../domain/tasks/task.js";
 import { putTask } from "../../../support/put-task.js";
 import { logIn, setUpService, visiting } from "../../../support/visit.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import type { Person } from "../../../support/web-service.js";
 
-const on = setUpService();
-let service: WebService;
+const service = setUpService();
 let ann: Person;
 let first: SucceededTask;
 
 beforeAll(async () => {
-  ({ service } = on);
   ann = await service.person("ann", 1000);
   service.provider.play({ poll: "succeeded", download: "image" });
   first = await service.kept(ann, { resolution: "2k" });

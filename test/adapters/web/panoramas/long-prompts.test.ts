@@ -4,14 +4,12 @@ import { keep, uploading } from "../../../../domain/images/storage-status.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import { putTask } from "../../../support/put-task.js";
 import { setUpService, visiting } from "../../../support/visit.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import type { Person } from "../../../support/web-service.js";
 
 describe("the pages of public panoramas", () => {
-  const on = setUpService();
-  let service: WebService;
+  const service = setUpService();
   let eve: Person;
   beforeAll(async () => {
-    ({ service } = on);
     eve = await service.person("eve", 10_000);
   });
 

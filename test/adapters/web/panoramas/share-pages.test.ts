@@ -6,16 +6,14 @@ import type { SucceededTask } from "../../../../domain/tasks/task.js";
 import { halvesOf } from "../../../support/pixels.js";
 import { changeTask } from "../../../support/put-task.js";
 import { setUpService, visiting } from "../../../support/visit.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import type { Person } from "../../../support/web-service.js";
 
 describe("a public panorama on other pages", () => {
-  const on = setUpService();
-  let service: WebService;
+  const service = setUpService();
   let ann: Person;
   let task: SucceededTask;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
     service.provider.play({ poll: "succeeded", download: "image" });
     task = await service.kept(ann, { prompt: 'a "quoted" place', resolution: "2k" });

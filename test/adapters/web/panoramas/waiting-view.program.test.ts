@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { aPlace, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import type { Task } from "../../../../domain/tasks/task.js";
 import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../../support/browser.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import type { Person } from "../../../support/web-service.js";
 
 /** A window that nobody looks at, and whose reader allows notifications. */
 const NOTIFICATIONS = `
@@ -16,18 +16,16 @@ const NOTIFICATIONS = `
   Object.defineProperty(document, "visibilityState", { get: () => "hidden" });`;
 
 describe("the page of a panorama that is not finished", () => {
-  const on = setUpBrowser();
-  let service: WebService;
+  const { service, openTab } = setUpBrowser();
   let ann: Person;
   let tab: Tab;
 
   beforeAll(async () => {
-    ({ service } = on);
     ann = await service.person("ann", 1000);
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ ...COARSE, viewport: { width: 500, height: 300 } }); // the ring moves all the time
+    tab = await openTab({ ...COARSE, viewport: { width: 500, height: 300 } }); // the ring moves all the time
   });
 
   it("reports that an image is being saved, and shows it when it is saved", async () => {

@@ -1,26 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
 import { suspendAccount } from "../../../../application/operators/hide-panorama.js";
 import { expire, uploading } from "../../../../domain/images/storage-status.js";
 import { changeTask } from "../../../support/put-task.js";
-import { logIn, setUpService, visiting } from "../../../support/visit.js";
-import type { Person, WebService } from "../../../support/web-service.js";
+import { newMember, setUpService, visiting } from "../../../support/visit.js";
+import type { Person } from "../../../support/web-service.js";
 
 describe("the works of a member", () => {
-  const on = setUpService();
-  let service: WebService;
+  const service = setUpService();
   let ann: Person;
-  let member: Awaited<ReturnType<typeof logIn>>;
-  let people = 0;
-
-  beforeAll(() => {
-    ({ service } = on);
-  });
+  let member: Awaited<ReturnType<typeof newMember>>;
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image", submit: "accept" });
-    people += 1;
-    ann = await service.person(`ann-${people}`);
-    member = await logIn(service, ann);
+    member = await newMember(service);
+    ann = member.person;
   });
 
   const visit = (path: string) => visiting(service).get(path);
@@ -85,7 +78,8 @@ describe("the works of a member", () => {
       finished.push(await service.kept(ann, { prompt, visibility: "private" }));
     service.provider.play({ poll: "running" });
     const running = await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
-    const foreign = await service.panorama(await service.person(`ben-${people}`), { prompt: "not yours" });
+    const { person } = await newMember(service);
+    const foreign = await service.panorama(person, { prompt: "not yours" });
     const act = async (fields: Record<string, string>, ids: readonly string[]) => {
       const form = new URLSearchParams({ form_token: member.token, ...fields });
       for (const id of ids) form.append("id", id);

@@ -1,11 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 import { RawConnection } from "../../../support/raw-connection.js";
-import { logIn, setUpService, visiting } from "../../../support/visit.js";
-import type { WebService } from "../../../support/web-service.js";
+import { newMember, setUpService, visiting } from "../../../support/visit.js";
 
 const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
 const ONE_IMAGE: Abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 };
@@ -15,15 +14,10 @@ const NOT_ACCEPTED =
   "The image generator did not accept the panorama. Try again later, or with other words. You weren’t charged.";
 
 describe("the form of the works page", () => {
-  const on = setUpService();
-  let service: WebService;
-  let people = 0;
+  const service = setUpService();
   let pictures = 0;
   let picture: Blob;
 
-  beforeAll(() => {
-    ({ service } = on);
-  });
   beforeEach(async () => {
     pictures += 1; // a new one: equal files are stored once
     const background = { r: pictures, g: 128, b: 128 };
@@ -36,16 +30,14 @@ describe("the form of the works page", () => {
   });
 
   const newPerson = async (credits?: number) => {
-    people += 1;
-    const person = await service.person(`artist-${people}`, credits);
-    const member = await logIn(service, person);
+    const member = await newMember(service, credits);
     const create = (fields: Record<string, string>, files: readonly Blob[] = [], urls: readonly string[] = []) =>
       member.create(
         [...Object.entries({ resolution: "1k", ...fields }), ...urls.map((url) => ["image_url", url] as const)],
         files,
       );
-    const tasks = () => service.tasks.list(person.id, 9, undefined);
-    return { ...member, person, create, tasks };
+    const tasks = () => service.tasks.list(member.person.id, 9, undefined);
+    return { ...member, create, tasks };
   };
   const stored = async () => (await readdir(join(service.folder, "objects", "references"))).length;
   /** Files that are being received, or were left behind. */
