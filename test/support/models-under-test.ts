@@ -25,50 +25,39 @@ export type ModelUnderTest = {
 
 const ofRatio = ({ input }: UpstreamTask): string => `${input.aspect_ratio} at ${input.resolution}`;
 
+/** `canvas`: all reference images as one. */
+const ofFal = (
+  model: string,
+  { canvas = false, ...said }: { readonly canvas?: boolean; readonly said?: NonNullable<ModelUnderTest["said"]> } = {},
+) => ({
+  name: `\`fal:${model}\`${canvas ? ", canvas" : ""}`,
+  start: (o: Overrides) => startFal(o, { model, ...(canvas && { references: "canvas" }) }),
+  ...said,
+});
+const ofReplicate = (model: string) => ({
+  name: `\`replicate:${model}\``,
+  start: (o: Overrides) => startUncheckedReplicate(o, model),
+});
+
 /** Every remote provider, and every model preset of it. */
 export const MODELS: readonly ModelUnderTest[] = [
-  { name: "`fal:seedream-4.5`", start: (o) => startFal(o, { model: "seedream-4.5" }) },
-  { name: "`fal:gpt-image-2`", start: (o) => startFal(o, { model: "gpt-image-2" }) },
-  {
-    name: "`fal:gpt-image-2`, canvas",
-    start: (o) => startFal(o, { model: "gpt-image-2", references: "canvas" }),
-  },
-  { name: "`fal:gpt-image-2.5`", start: (o) => startFal(o, { model: "gpt-image-2.5" }) },
-  {
-    name: "`fal:gpt-image-2.5`, canvas",
-    start: (o) => startFal(o, { model: "gpt-image-2.5", references: "canvas" }),
-  },
-  { name: "`fal:flux-2`", start: (o) => startFal(o, { model: "flux-2" }) },
-  {
-    name: "`fal:flux-3`",
-    start: (o) => startFal(o, { model: "flux-3" }),
-    said: ofRatio,
-  },
-  {
-    name: "`fal:hunyuan-world`",
-    start: (o) => startFal(o, { model: "hunyuan-world" }),
-    said: () => "1920 × 960",
-  },
+  ofFal("seedream-4.5"),
+  ofFal("gpt-image-2"),
+  ofFal("gpt-image-2", { canvas: true }),
+  ofFal("gpt-image-2.5"),
+  ofFal("gpt-image-2.5", { canvas: true }),
+  ofFal("flux-2"),
+  ofFal("flux-3", { said: ofRatio }),
+  ofFal("hunyuan-world", { said: () => "1920 × 960" }),
   { name: "`fal:flux-lora`", start: (o) => startFal(o, FAL_FLUX) },
-  { name: "`replicate:bytedance/seedream-4`", start: (o) => startUncheckedReplicate(o, "bytedance/seedream-4") },
-  {
-    name: "`replicate:black-forest-labs/flux-2-pro`",
-    start: (o) => startUncheckedReplicate(o, "black-forest-labs/flux-2-pro"),
-  },
-  { name: "`replicate:` with a FLUX.1 LoRA", start: (o) => startUncheckedReplicate(o) },
+  ofReplicate("bytedance/seedream-4"),
+  ofReplicate("black-forest-labs/flux-2-pro"),
+  { name: "`replicate:` with a FLUX.1 LoRA", start: startUncheckedReplicate },
   { name: "`comfy:qwen-image-edit`", start: (o) => startComfy(o, "qwen-image-edit") },
   { name: "`comfy:qwen-image-360`", start: (o) => startComfy(o, "qwen-image-360") },
   { name: "`comfyui:qwen-image-edit`", start: (o) => startComfyui(o, "qwen-image-edit") },
   { name: "`comfyui:qwen-image-360`", start: (o) => startComfyui(o, "qwen-image-360") },
-  {
-    name: "`skybox`",
-    start: startSkybox,
-    said: () => "by style",
-  },
-  {
-    name: "`worldlabs`",
-    start: startWorldlabs,
-    said: () => "not documented",
-  },
+  { name: "`skybox`", start: startSkybox, said: () => "by style" },
+  { name: "`worldlabs`", start: startWorldlabs, said: () => "not documented" },
   { name: "`http`", start: startHttp },
 ];

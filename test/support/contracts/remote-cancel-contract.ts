@@ -77,7 +77,7 @@ export const describeCancels = (on: RemoteSetup, defaults: ExpectedDefaults): vo
         [3, "canceled"],
         [Number.POSITIVE_INFINITY, "too_late"],
       ])("whose stop has an effect after %s reads returns %s", async (reads, expected) => {
-        const id = await running(true);
+        const id = await running(!defaults.interrupts);
         on.remote.fake.readsUntilCanceled = reads;
         const before = on.requests();
         const canceling = on.remote.provider.cancel(id);

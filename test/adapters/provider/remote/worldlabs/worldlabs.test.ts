@@ -75,15 +75,6 @@ describe("worldlabs dialect", () => {
       });
     });
 
-    it("sends the customer's seed, and finds the worlds by their tags", async () => {
-      const { fake, provider } = await started();
-      for (const n of [1, 2]) await submit(aCreationRequest({ prompt: "a lake", seed: 2_147_483_647 }), taskId(n));
-      expect(fake.tasks.map(({ input }) => input.seed)).toEqual([2_147_483_647, 2_147_483_647]);
-      for (const [n, { id }] of fake.tasks.entries()) {
-        expect(await provider.search(taskId(n + 1), noon)).toEqual(ok(`worlds/world-${id}`));
-      }
-    });
-
     it("uses the configured model, which is in the provider's name", async () => {
       const { fake, provider } = await started({}, "marble-1.1");
       expect([provider.name, provider.account]).toEqual(["worldlabs:marble-1.1", "worldlabs"]);
