@@ -42,15 +42,6 @@ export const describeOrderStore = (
       await expect(place).rejects.toThrow();
     });
 
-    it("stores a pending order and adds no credits", async () => {
-      const { orders, ledger } = stores;
-      await orders.insert(pending);
-      expect(await orders.find(pending.id)).toEqual(pending);
-      expect(await orders.find(orderId(99))).toBeUndefined();
-      expect(await ledger.balance(owner)).toBe(0);
-      expect(await orders.countPaid(owner)).toBe(0);
-    });
-
     it("adds the credits and a ledger entry when the order is paid, to its own account only", async () => {
       const { orders, ledger } = stores;
       await open(other);

@@ -119,15 +119,5 @@ export const rateLimitsContract = (open: OpenRateLimits, runs?: number): void =>
       await clock.advance(7_195_000);
       expect(await admitted()).toEqual([true, true]);
     });
-
-    for (const kind of kinds) {
-      it(`admits exactly the limit of concurrent ${kind} requests`, async () => {
-        const limits = await openPanorama(new HandClock());
-        const results = await Promise.all(
-          Array.from({ length: 2 * RATE_LIMITS[kind].limit }, () => limits.admit(key, kind)),
-        );
-        expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS[kind].limit);
-      });
-    }
   });
 };

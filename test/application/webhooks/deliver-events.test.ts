@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { createEndpoint, listEndpoints } from "../../../application/webhooks/endpoints.js";
+import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -198,27 +198,6 @@ describe("deliverEvents", () => {
       return SUCCESS;
     };
     expect(await deliver()).toBe(100);
-  });
-
-  it("switches an endpoint off after three days of failures, and reports it once", async () => {
-    const endpoint = await endpointAt("https://dead.example/hook");
-    await endpointAt("https://alive.example/hook");
-    await failedTasks(2);
-    sender.answer = ({ url }) => (url === endpoint.url ? FAILURE : SUCCESS);
-    for (let hour = 0; hour <= 24 * 3 + 6; hour += 1) {
-      await deliver();
-      await world.clock.advance(DAY_MILLISECONDS / 24);
-    }
-    expect(world.reporter.of("webhook_endpoint_off")).toEqual([
-      { kind: "webhook_endpoint_off", endpointId: endpoint.id, accountId: owner, reason: "failing" },
-    ]);
-    const listed = (await listEndpoints(world)(owner))._unsafeUnwrap();
-    expect(listed.find(({ id }) => id === endpoint.id)?.off?.reason).toBe("failing");
-    expect((await states()).sort()).toEqual(["delivered", "delivered", "failed", "failed"]);
-    const before = sender.sent.length;
-    await failedTasks(1);
-    await deliver();
-    expect(sender.sent.slice(before).map(({ url }) => url)).toEqual(["https://alive.example/hook"]);
   });
 
   it("switches an endpoint off at once that answers with status 410", async () => {

@@ -26,12 +26,6 @@ export const describeSessionStore = (
     });
     afterEach(() => stores.close());
 
-    it("finds a session by the digest of its token", async () => {
-      expect(await sessions.find(first.tokenSha256)).toEqual(first);
-      expect(await sessions.find(second.tokenSha256)).toEqual(second);
-      expect(await sessions.find("3".repeat(64))).toBeUndefined();
-    });
-
     it("stores no session for a login with a password that the account no longer has, or never had", async () => {
       const late = openSession(accountId(1), "3".repeat(64), noon);
       expect(await sessions.insert(late, "an older hash")).toBe(false);

@@ -108,16 +108,6 @@ export const describeOutbox = (on: DeliverySetup): void => {
     expect(await listed()).toEqual(["1 panorama.succeeded", "2 panorama.saved"]);
   });
 
-  it("writes one event for twenty concurrent moves of a task", async () => {
-    await addEndpoint();
-    const task = await submitted();
-    const moves = Array.from({ length: 20 }, () =>
-      on.stores.tasks.move(task, fail(task, "generation_failed", end), undefined),
-    );
-    expect((await Promise.all(moves)).filter((moved) => moved.isOk())).toHaveLength(1);
-    expect(await listed()).toEqual(["1 panorama.failed"]);
-  });
-
   it("numbers the events of an account without gaps when many tasks end concurrently", async () => {
     await addEndpoint();
     await addEndpoint(2, other);
