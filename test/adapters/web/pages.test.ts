@@ -159,7 +159,7 @@ describe("the pages", () => {
     const failed = await get("/gallery");
     expect([failed.status, failed.headers.get("content-type")]).toEqual([500, HTML]);
     expect(failed.text).toMatch(/<header.*<h1>Something went wrong<\/h1>.*this request id: [0-9a-f-]{36}\./s);
-    expect(service.failures.splice(0)).toEqual([away]);
+    expect(service.failures.splice(0)).toMatchObject([{ error: away }]);
     vi.restoreAllMocks();
   });
 
