@@ -3,55 +3,35 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { platform } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import type { Installation } from "../support/service-process.js";
-
-/** The service whose log goes to `stderr`. */
-const serve = async (installation: Installation, stderr: number | "pipe") => {
-  const child = spawn(process.execPath, ["dist/bootstrap/panorama.cjs", "serve", "--json"], {
-    env: { ...installation.environment, LOG_LEVEL: "debug" },
-    stdio: ["ignore", "pipe", stderr],
-  });
-  await once(child.stdout as NodeJS.ReadableStream, "data");
-  return child;
-};
+import { PANORAMA } from "../support/service-process.js";
 
 const LOST = /^panorama_log_lines_lost_total (\d+)$/m;
 
-describe.runIf(platform() === "linux")("the service whose log cannot be written", () => {
-  let installation: Installation;
-  beforeEach(async () => {
-    installation = await migratedInstallation({ DEMO: "false" });
+it.runIf(platform() === "linux")("answers, counts lost lines, and stops with a log on a full disk", async () => {
+  const installation = await migratedInstallation({ DEMO: "false", LOG_LEVEL: "debug" });
+  onTestFinished(() => installation.remove());
+  const log = openSync("/dev/full", "w");
+  const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
+    env: installation.environment,
+    stdio: ["ignore", "pipe", log],
   });
-  afterEach(() => installation.remove());
-
-  const lostLines = async () => Number(LOST.exec(await (await fetch(`${installation.url}/metrics`)).text())?.[1]);
-  /** Makes more log than may wait in memory. */
-  const request = async (count: number) => {
-    for (let done = 0; done < count; done += 50) {
-      const some = Array.from({ length: 50 }, () => fetch(`${installation.url}/api/v1/credits`));
+  closeSync(log);
+  const ended = once(child, "exit");
+  try {
+    await once(child.stdout as NodeJS.ReadableStream, "data");
+    const get = async (path: string) => fetch(installation.url + path);
+    // More log than may wait in memory.
+    for (let done = 0; done < 7_000; done += 50) {
+      const some = Array.from({ length: 50 }, () => get("/api/v1/credits"));
       for (const answer of await Promise.all(some)) expect(answer.status).toBe(401);
     }
-  };
-
-  it.each([
-    ["a full disk", () => openSync("/dev/full", "w")],
-    ["a pipe that nobody reads", () => "pipe" as const],
-  ])("answers, counts the lines that are lost, and stops: %s", async (_, stderr) => {
-    const log = stderr();
-    const child = await serve(installation, log);
-    if (log !== "pipe") closeSync(log);
-    const ended = once(child, "exit");
-    try {
-      await request(7_000);
-      expect(await lostLines()).toBeGreaterThan(0);
-      expect((await fetch(`${installation.url}/healthz`)).status).toBe(200);
-      expect((await fetch(`${installation.url}/readyz`)).status).toBe(200);
-      child.kill("SIGTERM");
-      expect(await Promise.race([ended, setTimeout(30_000, "it hangs", { ref: false })])).toEqual([0, null]);
-    } finally {
-      child.kill("SIGKILL");
-    }
-  });
+    expect(Number(LOST.exec(await (await get("/metrics")).text())?.[1])).toBeGreaterThan(0);
+    for (const path of ["/healthz", "/readyz"]) expect((await get(path)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await Promise.race([ended, setTimeout(30_000, "it hangs", { ref: false })])).toEqual([0, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
 });
