@@ -51,11 +51,6 @@ describe("openTask", () => {
     expect(after).toEqual(standing(90, 3));
   });
 
-  it("refuses while five tasks are active", () => {
-    expect(openATask(standing(100, 4), draft(), noon).isOk()).toBe(true);
-    expect(openATask(standing(100, 5), draft(), noon)).toEqual(err({ kind: "too_many_active_tasks", limit: 5 }));
-  });
-
   it("checks the credits, then the budget of the key, then the active tasks", () => {
     const budget = {
       budgets: { creditsPerDay: undefined, creditsPerMonth: credits(7) },
@@ -110,14 +105,6 @@ describe("openTask", () => {
     expect(refusalOf({ openDisputes: 1 }, true)).toEqual(disputed);
     for (const openDisputes of [undefined, 0]) expect(refusalOf({ openDisputes }, true)).toBe("submitting");
     expect(refusalOf({ openDisputes: 1 }, false)).toBe("submitting");
-  });
-
-  it("returns lowBalance when the task crosses the account's threshold", () => {
-    const account = { ...standing(13, 0), lowBalanceThreshold: credits(10) };
-    const opened = openATask(account, draft(), noon)._unsafeUnwrap();
-    expect(opened.standing).toEqual({ ...account, credits: 9, activeTasks: 1 });
-    expect(opened.lowBalance).toEqual({ balance: 9, threshold: 10 });
-    expect(openATask(standing(4, 0), draft(), noon)._unsafeUnwrap()).not.toHaveProperty("lowBalance");
   });
 
   it("keeps the balance exact and never negative while tasks open and end in random order", () => {

@@ -4,25 +4,10 @@ import { describe, expect, it } from "vitest";
 import { isPublicAddress, isPublicHost } from "../../domain/public-host.js";
 
 describe("isPublicAddress", () => {
-  it.each([
-    ["cloud metadata", "169.254.169.254"],
-    ["Azure's host", "168.63.129.16"],
-    ["IPv4-compatible, of a public address", "::8.8.8.8"],
-    ["IPv4-mapped, private", "::ffff:10.0.0.1"],
-    ["IPv4-mapped, Azure's host", "::ffff:168.63.129.16"],
-    ["IPv4-translated", "::ffff:0:10.0.0.1"],
-    ["NAT64 of the cloud metadata address", "64:ff9b::169.254.169.254"],
-    ["6to4 of a private address", "2002:a00:1::1"],
-    ["not assigned", "4000::1"],
-    ["link local with a zone", "fe80::1%1"],
-  ])("refuses %s: %s", (_, address) => {
-    expect(isPublicAddress(address)).toBe(false);
-  });
-
-  it.each(["8.8.8.8", "100.63.255.255", "168.63.129.17", "198.20.0.1", "2606:4700::1", "2a00::1"])(
-    "accepts the public address %s",
+  it.each(["168.63.129.16", "::8.8.8.8", "::ffff:168.63.129.16", "::ffff:0:10.0.0.1", "fe80::1%1"])(
+    "refuses %s, of Azure, or a spelling that ipaddr.js does not know",
     (address) => {
-      expect(isPublicAddress(address)).toBe(true);
+      expect(isPublicAddress(address)).toBe(false);
     },
   );
 

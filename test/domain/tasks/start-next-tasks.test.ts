@@ -120,27 +120,5 @@ describe("startNextTasks", () => {
         }),
       );
     });
-
-    it("starts every task in the end, in any order in which slots become free", () => {
-      return fc.assert(
-        fc.property(situation, fc.infiniteStream(fc.nat(2)), ({ next }, freed) => {
-          const kinds: readonly Kind[][] = [["a lake"], ["a lake", "a forest"], ["a forest", "a city"]];
-          let left = next;
-          for (let n = 0; left.length > 0; n += 1) {
-            // At least every third slot is one of each place.
-            const one = n % 3 === 0 ? (freed.next().value as number) : n % 3;
-            const free = {
-              ...aPlace(1),
-              canMake: (request: { prompt: string | undefined }) => kinds[one]?.includes(kindOf(request)) === true,
-            };
-            const { tasks } = startNextTasks({ running: new Map(), waiting: left.length, round: 1 }, left, [free], 16);
-            const first = left.find(({ request }) => free.canMake(request));
-            expect(tasks.map(({ id }) => id)).toEqual(first === undefined ? [] : [first.id]);
-            left = left.filter((task) => task !== first);
-            if (n > 999) throw new Error("a task starves");
-          }
-        }),
-      );
-    });
   });
 });
