@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type FakeProvider, type Plan, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type Plan, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import { type Graph, promptIn, referencesIn, sizeIn } from "./workflow-graph.js";
 
@@ -19,7 +19,7 @@ export type ComfyAsset = {
 };
 
 /** Comfy API v2, as the vendor's openapi-v2.yaml describes it: the part that the adapter uses. */
-export class FakeComfy extends UpstreamTasks implements FakeProvider {
+export class FakeComfy extends FakeProvider {
   readonly assets: ComfyAsset[] = [];
   /** A proxy of one's own asks for no key. */
   open = false;

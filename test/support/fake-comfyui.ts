@@ -1,9 +1,9 @@
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import { type Graph, NODE_CLASSES, promptIn, referencesIn, sizeIn } from "./workflow-graph.js";
 
 /** The part of a ComfyUI server that the adapter uses. */
-export class FakeComfyui extends UpstreamTasks implements FakeProvider {
+export class FakeComfyui extends FakeProvider {
   classes = NODE_CLASSES;
   /** Files in the input folder. */
   readonly uploads: string[] = [];

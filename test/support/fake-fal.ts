@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type SignedWebhook, type UpstreamTask } from "./fake-provider.js";
 import { falDetails, falOpenapi } from "./fal-endpoints.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
@@ -12,7 +12,7 @@ const MODELS_PATH = "/v1/models";
 const PAGE_MAX = 100;
 
 /** The part of fal's queue API and platform API that the adapter uses. */
-export class FakeFal extends UpstreamTasks implements FakeProvider {
+export class FakeFal extends FakeProvider {
   /** The result of a finished request, unless it has its image. */
   result: "black image" | "no image" | undefined;
   /** The error of a request whose plan is "fail", and its sentence. */

@@ -1,11 +1,11 @@
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const HTTP_TOKEN = "worker-secret";
 const GENERATION = /^\/worker\/generations\/([A-Za-z0-9_-]{1,64})$/;
 
 /** A worker that keeps the contract in test/examples/http-provider/openapi.json. */
-export class FakeHttpProvider extends UpstreamTasks implements FakeProvider {
+export class FakeHttpProvider extends FakeProvider {
   abilities: unknown = { images_min: 0, images_max: 3 };
   /** The URL of a result is relative to the base URL. */
   relativeUrls = false;

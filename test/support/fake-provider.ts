@@ -42,73 +42,40 @@ export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: strin
   return fetch(origin + pathname + search, { method: "POST", headers, body });
 };
 
-/** Faults of the next requests of each kind, one each. */
-export type Faults = {
-  creates: Fault[];
-  polls: Fault[];
-  lists: Fault[];
-  images: Fault[];
-  checks: Fault[];
-  cancels: Fault[];
-  uploads: Fault[];
-  /** Of the keys that verify webhooks. */
-  keys: Fault[];
-};
-
-/** What the contract tests need from every fake provider. */
-export interface FakeProvider {
-  readonly server: FaultyServer;
-  /** Every task that was started; the provider would bill each one. */
-  readonly tasks: UpstreamTask[];
-  /** Tasks that a restart of the provider's server has lost: without results and costs, and not in `tasks`. */
-  readonly lost: readonly UpstreamTask[];
-  readonly faults: Faults;
-  /** The provider's clock. */
-  now: () => Date;
-  plan: Plan;
-  /** Whether tasks that run still wait in the provider's own queue. */
-  waiting: boolean;
-  /** A cancellation is confirmed at once, and has its effect after this number of further reads. */
-  readsUntilCanceled: number;
-  /** The image behind every result URL; `undefined` for a small stand-in. */
-  picture: Buffer | undefined;
-  /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
-  webhook(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
-  /** The reference images that the upstream task was given, in order. */
-  referencesOf(task: UpstreamTask): readonly unknown[];
-  promptOf(task: UpstreamTask): string | undefined;
-  /** The size that was asked for; `undefined` if it is not said in pixels. */
-  sizeOf(task: UpstreamTask): { readonly width: number; readonly height: number } | undefined;
-  close(): Promise<void>;
-}
-
-/** What all fakes share: a server, tasks that follow the plan, and images. */
-export abstract class UpstreamTasks {
+/** A fake of a provider's HTTP interface: a server, tasks that follow the plan, and images. */
+export abstract class FakeProvider {
   server!: FaultyServer;
+  abstract readonly baseUrl: string;
+  /** Every task that was started; the provider would bill each one. */
   readonly tasks: UpstreamTask[] = [];
+  /** Tasks that a restart of the provider's server has lost: without results and costs, and not in `tasks`. */
   readonly lost: UpstreamTask[] = [];
-  readonly faults: Faults = {
-    creates: [],
-    polls: [],
-    lists: [],
-    images: [],
-    checks: [],
-    cancels: [],
-    uploads: [],
-    keys: [],
+  /** Faults of the next requests of each kind, one each. `keys`: those that verify webhooks. */
+  readonly faults = {
+    creates: [] as Fault[],
+    polls: [] as Fault[],
+    lists: [] as Fault[],
+    images: [] as Fault[],
+    checks: [] as Fault[],
+    cancels: [] as Fault[],
+    uploads: [] as Fault[],
+    keys: [] as Fault[],
   };
   plan: Plan = "succeed";
+  /** Whether tasks that run still wait in the provider's own queue. */
   waiting = false;
   /** The ids of the tasks that were canceled before they had started. */
   readonly neverStarted = new Set<string>();
+  /** The image behind every result URL; `undefined` for a small stand-in. */
   picture: Buffer | undefined;
+  /** A cancellation is confirmed at once, and has its effect after this number of further reads. */
   readsUntilCanceled = 0;
   /** Tasks whose cancellation has no effect yet, with the number of reads until then. */
   private readonly canceling = new Map<UpstreamTask, number>();
   /** The provider's clock. */
   now: () => Date = () => new Date();
 
-  static async start<Fake extends UpstreamTasks>(this: new () => Fake): Promise<Fake> {
+  static async start<Fake extends FakeProvider>(this: new () => Fake): Promise<Fake> {
     const fake = new this();
     fake.server = await FaultyServer.start(
       (request) => fake.answer(request),
@@ -121,12 +88,18 @@ export abstract class UpstreamTasks {
     return this.server.close();
   }
 
+  /** The reference images that the upstream task was given, in order. */
+  abstract referencesOf(task: UpstreamTask): readonly unknown[];
+  abstract promptOf(task: UpstreamTask): string | undefined;
+  /** The size that was asked for; `undefined` if it is not said in pixels. */
+  abstract sizeOf(task: UpstreamTask): { readonly width: number; readonly height: number } | undefined;
+
   protected abstract answer(request: ReceivedRequest): Answer;
 
   /** The fault with which the request is answered instead, if there is one. */
   protected abstract faultOf(request: ReceivedRequest): Fault | undefined;
 
-  /** Overridden by the fakes of providers that send webhooks. */
+  /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
   webhook(_task: UpstreamTask, _at: Date): SignedWebhook {
     throw new Error("This provider sends no webhooks.");
   }

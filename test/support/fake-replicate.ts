@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type SignedWebhook, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import {
   type FakeSchema,
@@ -28,7 +28,7 @@ export type FakeModel = {
 export const FLUX_360_VERSION = "5f".repeat(32);
 
 /** The part of Replicate that the adapter uses. */
-export class FakeReplicate extends UpstreamTasks implements FakeProvider {
+export class FakeReplicate extends FakeProvider {
   /** Signs webhooks. */
   webhookSecret = aWebhookSecret();
   private webhooksSent = 0;

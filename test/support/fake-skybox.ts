@@ -1,10 +1,10 @@
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type SignedWebhook, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const SKYBOX_KEY = "skybox-secret-key";
 
 /** The part of Blockade Labs' Skybox AI that the adapter uses. */
-export class FakeSkybox extends UpstreamTasks implements FakeProvider {
+export class FakeSkybox extends FakeProvider {
   /** How a generation is wrapped in the answer to a poll. */
   wrapper: "request" | "imagine" | "bare" = "request";
   styles: readonly object[] = [

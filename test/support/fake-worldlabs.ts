@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { FakeProvider, type UpstreamTask } from "./fake-provider.js";
 import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const WORLDLABS_KEY = "worldlabs-secret";
@@ -8,7 +8,7 @@ const OPERATION = /^\/marble\/v1\/operations\/([^/]+)$/;
 const WORLD = /^\/marble\/v1\/worlds\/([^/:]+)$/;
 
 /** World Labs' Marble, as the vendor's OpenAPI file describes it: the part that the adapter uses. */
-export class FakeWorldlabs extends UpstreamTasks implements FakeProvider {
+export class FakeWorldlabs extends FakeProvider {
   credits: unknown = { remaining_credits: 6_250 };
   /** How a world is wrapped in the answer to a read of it. */
   wrapper: "world" | "bare" = "bare";

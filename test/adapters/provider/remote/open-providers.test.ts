@@ -66,12 +66,6 @@ it.each<[string, () => unknown, string]>([
     "apiKey must be visible ASCII characters without spaces.",
   ],
   [
-    "a model of fal that is none",
-    () => falProvider({ apiKey: "key", model: "seedream" }),
-    "FAL_MODEL=seedream: must be seedream-4.5, gpt-image-2, gpt-image-2.5, flux-2, flux-3, hunyuan-world, flux-lora " +
-      "or the id of an endpoint.",
-  ],
-  [
     "a workflow that is none",
     () => comfyuiProvider({ baseUrls: ["http://localhost:8188"], workflow: [] }),
     "workflow: not a workflow in API format; export it with File, Export (API).",
