@@ -1,4 +1,4 @@
-import { err, ok } from "neverthrow";
+import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
@@ -8,7 +8,6 @@ import { type ApplicationSettings, completeSettings } from "../../application/ap
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/clock.js";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
-import { parseAdjustmentReason } from "../../domain/credits/adjustment.js";
 import { credits } from "../../domain/credits/credits.js";
 import { CREDIT_PACKS } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
@@ -38,7 +37,6 @@ describe("createApplication", () => {
     (await app.panoramas.create(owner, aCreationRequest()))._unsafeUnwrap().task;
   const read = async ({ id, accountId }: Task): Promise<Task> =>
     (await app.panoramas.read(id, accountId))._unsafeUnwrap();
-  const kinds = async (owner: AccountId) => (await ports.ledger.entries(owner)).map(({ kind }) => kind);
 
   it("leads from the sign-up over a purchase to a stored panorama, its webhook and its event", async () => {
     await app.start();
@@ -222,13 +220,6 @@ describe("createApplication", () => {
     expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "uses", error }]);
   });
 
-  it("lets users delete their accounts", async () => {
-    const attempt = { email: EMAIL, password: "correct horse battery", remoteAddress: "192.0.2.1" };
-    const { account } = (await app.accounts.open(attempt))._unsafeUnwrap();
-    expect(await app.accounts.delete(account, attempt)).toEqual(ok(undefined));
-    expect(await app.accounts.logIn(attempt)).toEqual(err({ kind: "wrong_login" }));
-  });
-
   it("has the defaults of the service", () => {
     expect(completeSettings({})).toEqual({
       policy: PANORAMA_POLICY,
@@ -247,18 +238,6 @@ describe("createApplication", () => {
       processes: "several",
       viewerUrl: undefined,
     });
-  });
-
-  it("lets the operator correct and close an account, and its owner export it", async () => {
-    const { id } = await opened(5);
-    const reason = parseAdjustmentReason("goodwill")._unsafeUnwrap();
-    expect(await app.operators.adjustCredits(id, 3, reason)).toEqual(ok(8));
-    const types: string[] = [];
-    for await (const { type } of (await app.accounts.export(id))._unsafeUnwrap()) types.push(type);
-    expect(types).toEqual(["account", "order", "ledger_entry", "ledger_entry"]);
-    expect(await app.operators.closeAccount(id)).toEqual(ok(undefined));
-    expect(await kinds(id)).toEqual(["purchase", "adjustment", "adjustment"]);
-    expect(await app.credits.readBalance(id)).toBe(0);
   });
 
   it("polls at once after a webhook of the provider", async () => {

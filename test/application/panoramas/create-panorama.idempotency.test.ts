@@ -1,32 +1,25 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { CREATION_SETTINGS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
-import { anOwner, aWorld } from "../../support/world.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
 
 describe("an idempotency key", () => {
-  /** Repeats the creation. Returns its result, and what the repetition charged and started. */
-  const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
-    const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
-    const result = await world.createPanorama(owner, lake, key);
-    const after = { credits: await world.ledger.balance(owner), started: world.provider.started };
-    return { result, charged: before.credits - after.credits, started: after.started - before.started };
-  };
-  const firstCreation = async (world: ReturnType<typeof aWorld>, amount = 100) => {
-    const owner = await anOwner(world, amount);
-    const created = await world.createPanorama(owner, lake, key);
-    return { owner, created };
-  };
+  let world: World;
+  let owner: AccountId;
+  beforeEach(async () => {
+    world = aWorld();
+    owner = await anOwner(world, 100);
+  });
 
   it("replays a task that the store was too busy to record as submitted, also after the sweep has failed it", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const move = () => Promise.reject(new StoreBusy("locked"));
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
     const create = createPanorama({ ...world, tasks }, CREATION_SETTINGS);
@@ -35,14 +28,15 @@ describe("an idempotency key", () => {
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
     await world.sweep();
 
-    const { result, charged, started } = await repeat(world, owner);
-    expect(result._unsafeUnwrap()).toMatchObject({ task: { id: task.id, state: "failed" }, replayed: true });
-    expect({ charged, started }).toEqual({ charged: 0, started: 0 });
+    const before = await world.ledger.balance(owner);
+    const { started } = world.provider;
+    const replayed = (await world.createPanorama(owner, lake, key))._unsafeUnwrap();
+    expect(replayed).toMatchObject({ task: { id: task.id, state: "failed" }, replayed: true });
+    expect([await world.ledger.balance(owner), world.provider.started]).toEqual([before, started]);
   });
 
   it("refuses the key for a request that differs in any field", async () => {
-    const world = aWorld();
-    const { owner } = await firstCreation(world);
+    (await world.createPanorama(owner, lake, key))._unsafeUnwrap();
     for (const other of [
       forest,
       aCreationRequest({ prompt: "a quiet lake", resolution: "2k" }),
@@ -55,11 +49,8 @@ describe("an idempotency key", () => {
   });
 
   it("accepts the same request with another key order or explicit defaults", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world);
+    const { task } = (await world.createPanorama(owner, lake, key))._unsafeUnwrap();
     const explicit = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
-    expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
-      created._unsafeUnwrap().task.id,
-    );
+    expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(task.id);
   });
 });

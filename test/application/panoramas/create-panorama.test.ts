@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/forecast-task.js";
@@ -25,15 +25,19 @@ const lake = aCreationRequest({ prompt: "a quiet lake" });
 
 const MISSING: BrokenRule = { name: "missing_image" };
 
+let world: World;
+let owner: AccountId;
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+});
+
 describe("createPanorama", () => {
   it.each([
     ["1k", 4],
     ["2k", 6],
     ["4k", 10],
   ])("reserves the credits for %s (%i) and submits the task", async (resolution, cost) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-
     const { task, replayed } = (await world.createPanorama(owner, aCreationRequest({ resolution })))._unsafeUnwrap();
 
     expect(replayed).toBe(false);
@@ -46,8 +50,6 @@ describe("createPanorama", () => {
   });
 
   it("refuses with cost_max at the configured price", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const at = (price: number) => {
       const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
       const create = createPanorama({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
@@ -67,8 +69,6 @@ describe("createPanorama", () => {
   });
 
   it("refuses a request that the provider cannot make before credits are held or a call is made", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const impossible = invalidRequest("image_urls", { name: "images_only" });
     world.provider.makes = err(impossible);
 
@@ -87,10 +87,8 @@ describe("createPanorama", () => {
   ] as const)(
     "refunds at once when the provider answers %s, and fails the task as %s",
     async (submit, reason, orphans) => {
-      const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
       const search = vi.spyOn(world.provider, "search");
-      const owner = await anOwner(world, 100);
 
       const refused = await world.createPanorama(owner, lake);
 
@@ -105,9 +103,7 @@ describe("createPanorama", () => {
   );
 
   it("refuses a creation beyond the maximum length of the queue, and charges nothing", async () => {
-    const world = aWorld();
     const create = createPanorama(world, { ...CREATION_SETTINGS, queueMax: 1 });
-    const owner = await anOwner(world, 100);
     world.provider.ready = "busy";
     expect((await create(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
     expect((await create(owner, lake))._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
@@ -116,9 +112,7 @@ describe("createPanorama", () => {
   });
 
   it("refuses a creation whose estimated wait exceeds the queue deadline", async () => {
-    const world = aWorld();
     world.provider.concurrencyMax = 1;
-    const owner = await anOwner(world, 100);
     const create = async () => (await world.createPanorama(owner, lake)).isOk();
     expect(await create()).toBe(true);
     expect([await create(), await create()]).toEqual([true, true]); // nothing is known about the time of a generation
@@ -132,9 +126,7 @@ describe("createPanorama", () => {
   });
 
   it("accepts a creation that waits exactly until the queue's deadline", async () => {
-    const world = aWorld();
     world.provider.concurrencyMax = 1;
-    const owner = await anOwner(world, 100);
     const succeededAt = new Date(QUEUE_DEADLINE_MILLISECONDS / 2);
     world.generationTime.add(aSucceededTask({ submittedAt: new Date(0), succeededAt }));
     for (let n = 0; n < 4; n += 1) expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
@@ -154,8 +146,6 @@ describe("createPanorama", () => {
     ["a place that is probing", [place("a", "busy"), place("b", "probing")], "b"],
     ["no place if the only one that can make it is down", [place("a", "ready", false), place("b", "down")], "none"],
   ])("sends a task to %s", async (_, places, expected) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     let asked = "none";
     const { submit } = world.provider;
     world.provider.submit = (order, deadline) => {
@@ -168,8 +158,6 @@ describe("createPanorama", () => {
   });
 
   it("creates the default endpoint only for a task with webhook_url", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const ensured: string[] = [];
     const ensureDefaultEndpoint = async (account: string) => ensured.push(account);
     const create = createPanorama({ ...world, ensureDefaultEndpoint }, CREATION_SETTINGS);
@@ -182,8 +170,6 @@ describe("createPanorama", () => {
   });
 
   it("records uploaded images among the URLs, and refuses a deleted one", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const own = referenceImageName("unguessable-0123456789", "image/png");
     const content = { content: "content", countedBytes: 1, name: own };
     (await world.references.add(owner, [content], world.clock.now(), () => ok(undefined)))._unsafeUnwrap();
@@ -209,8 +195,6 @@ describe("createPanorama", () => {
     ["a private address", () => "https://10.0.0.7/a.png", { name: "public_host", actual: "10.0.0.7" }],
     ["this machine", () => "https://localhost/a.png", { name: "public_host", actual: "localhost" }],
   ])("refuses a reference image that cannot work before credits are reserved: %s", async (_, urlIn, rule) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     await world.storage.put(panoramaName("u".repeat(22)), Buffer.from("jpeg"), "image/jpeg");
     const image_urls = ["https://example.com/1.png", urlIn(world), "https://10.0.0.8/another.png"];
     const request = aCreationRequest({ image_urls });
@@ -221,7 +205,6 @@ describe("createPanorama", () => {
   });
 
   it("refuses a panorama as a reference while an operator hides it, to everybody", async () => {
-    const world = aWorld();
     const [owner, other] = [await anOwner(world, 100), await anOwner(world, 100)];
     const { task } = (await world.createPanorama(owner, aCreationRequest({ visibility: "public" })))._unsafeUnwrap();
     await world.clock.advance(5_000);
@@ -240,8 +223,6 @@ describe("createPanorama", () => {
   });
 
   it("replays the task after its reference image is deleted", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const finished = panoramaName("unguessable-0123456789");
     await world.storage.put(finished, Buffer.from("jpeg"), "image/jpeg");
     const request = aCreationRequest({ image_urls: [world.storage.urlOf(finished)] });
@@ -256,8 +237,6 @@ describe("createPanorama", () => {
   });
 
   it("accepts its own image URL at a private address, also while the storage fails", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     world.storage.urlOf = (name) => `https://localhost:8443/assets/${name}`;
     world.storage.nameOf = (url) => (url === world.storage.urlOf(finished) ? finished : undefined);
     const finished = panoramaName("unguessable-0123456789");
@@ -268,8 +247,6 @@ describe("createPanorama", () => {
   });
 
   it("does not read references without image URLs, nor spending without budgets", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const read: unknown[] = [];
     const open: typeof world.tasks.open = world.tasks.open.bind(world.tasks);
     world.tasks.open = (opening) => {
@@ -281,8 +258,6 @@ describe("createPanorama", () => {
   });
 
   it("lets the provider move the slot of the task to another place", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const { submit } = world.provider;
     const moved: unknown[] = [];
     world.provider.submit = async (order, deadline) => {
@@ -301,8 +276,6 @@ describe("createPanorama", () => {
   });
 
   it("throws StoreBusy before the charge, and returns the submitting task after it", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const busy = () => Promise.reject(new StoreBusy("locked"));
     const withStore = (methods: Partial<typeof world.tasks>) =>
       createPanorama({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, CREATION_SETTINGS)(
@@ -323,8 +296,6 @@ describe("createPanorama", () => {
   });
 
   it("throws every other error of the store, also after the charge", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const move = () => Promise.reject(new Error("the connection is lost"));
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
     await expect(createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake)).rejects.toThrow(
@@ -334,8 +305,6 @@ describe("createPanorama", () => {
   });
 
   it("throws if the store passes no spending of a key with a budget", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), {
       open: (opening: TaskOpening<unknown>) => world.tasks.open({ ...opening, spender: undefined }),
     });

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
@@ -10,11 +10,16 @@ import { anOwner, aWorld, type World } from "../../support/world.js";
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 
+let world: World;
+let owner: AccountId;
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+});
+
 describe("submitTask after an unclear answer", () => {
   it("uses the upstream task that the search finds", async () => {
-    const world = aWorld();
     world.provider.play({ submit: "unknown_but_started" });
-    const owner = await anOwner(world, 100);
     const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
     expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.reporter.events).toEqual([
@@ -23,9 +28,7 @@ describe("submitTask after an unclear answer", () => {
   });
 
   it("waits five seconds at most for the search", async () => {
-    const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
-    const owner = await anOwner(world, 100);
     const found = world.provider.hold("search");
     const creation = world.createPanorama(owner, lake);
     await world.clock.advance(4_999);
@@ -111,8 +114,6 @@ describe("submitTask when the provider answers after the submission deadline", (
   );
 
   it("reports an orphan that the search did not find, and returns the requeued task", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     world.provider.search = async () => ok(undefined);
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, lake);
@@ -146,8 +147,6 @@ describe("submitTask when the provider is busy", () => {
     [30_000, 30_000],
     [90_000, 60_000],
   ])("starts nothing during the pause that it demands, at most a minute: %s -> %i ms", async (asked, pause) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     world.provider.submit = async () => err({ kind: "busy", reason: "no room", retryAfterMilliseconds: asked });
     expect((await world.createPanorama(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
     Reflect.deleteProperty(world.provider, "submit");
@@ -160,8 +159,6 @@ describe("submitTask when the provider is busy", () => {
     ["queues it again just before", QUEUE_DEADLINE_MILLISECONDS - 1, undefined],
     ["fails it as never_started at", QUEUE_DEADLINE_MILLISECONDS, "never_started"],
   ] as const)("%s the queue deadline of a queued task", async (_, milliseconds, reason) => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     world.provider.ready = "busy";
     const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
     world.provider.ready = "ready";
@@ -177,8 +174,6 @@ describe("submitTask when the provider is busy", () => {
   });
 
   it("refuses a creation that it has not accepted by the queue deadline", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
     world.provider.play({ submit: "busy" });
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, lake);
