@@ -145,19 +145,6 @@ describe("the panorama of the landing page", () => {
     expect(await quarterAt(page, width / 2 - 40, height / 2)).toBe(1);
   });
 
-  it("is a full-size image without scripts; the form keeps the prompt through the login", async () => {
-    const plain = await openTab({ viewport: VIEWPORT, javaScriptEnabled: false });
-    await plain.page.goto("/");
-    const picture = await plain.page.locator("#hero").getAttribute("data-picture");
-    expect(await plain.page.locator("noscript img, img.hero-still >> nth=1").last().getAttribute("src")).toBe(picture);
-    await plain.page.getByLabel("Describe a place").fill("a lake & “mist”");
-    await plain.page.getByRole("button", { name: "Make it" }).click();
-    expect(new URL(plain.page.url()).pathname).toBe("/signup");
-    expect(await plain.page.locator(".kept").textContent()).toBe("Almost there: a lake & “mist”");
-    const next = await plain.page.locator('input[name="next"]').inputValue();
-    expect(next).toBe(`/works?${new URLSearchParams({ prompt: "a lake & “mist”" })}`);
-  });
-
   // The brightest ones that get each scrim: up to 155, up to 200, and beyond.
   it.each([
     ["dim", 154],

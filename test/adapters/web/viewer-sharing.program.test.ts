@@ -20,11 +20,15 @@ describe("sharing a panorama", () => {
     tab = await openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
+  const openSphere = async (url: string) => {
+    await tab.page.goto(url);
+    await ready(tab.page, "sphere");
+  };
+
   it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
     const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
     const { slug, image } = await service.kept(ann, { prompt });
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
     expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
     const save = async (name: string, meanwhile = async () => {}): Promise<Download> => {
@@ -68,8 +72,7 @@ describe("sharing a panorama", () => {
   it("offers a link that starts at this view, and the code of a frame, also without a clipboard, with the keyboard", async () => {
     const { slug } = await service.kept(ann, { prompt: "a place to share" });
     await tab.page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere(`/p/${slug}`);
     await tab.page.locator("#viewer").focus();
     await tab.page.keyboard.press("ArrowRight");
     await tab.page.keyboard.press("+");
@@ -86,8 +89,7 @@ describe("sharing a panorama", () => {
     );
     const shown = async (url: string) => {
       await tab.page.goto("about:blank");
-      await tab.page.goto(url);
-      await ready(tab.page, "sphere");
+      await openSphere(url);
       return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
     };
     const [yaw] = address.split("#v=")[1]!.split(",");
@@ -98,8 +100,7 @@ describe("sharing a panorama", () => {
   it("shares a portrait view that shows the same part on a wide screen and after a turn", async () => {
     const { slug } = await service.kept(ann, { resolution: "2k" });
     await tab.page.setViewportSize({ width: 390, height: 844 });
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere(`/p/${slug}`);
     await tab.page.getByRole("button", { name: "Zoom in" }).click();
     await tab.page.getByRole("button", { name: "Share" }).click();
     await tab.page.getByLabel("Start at this view").check();
@@ -114,16 +115,14 @@ describe("sharing a panorama", () => {
     await expect.poll(fov).toBeCloseTo(vertical, 0);
     await tab.page.setViewportSize({ width: 1000, height: 600 });
     await tab.page.goto("about:blank");
-    await tab.page.goto(address);
-    await ready(tab.page, "sphere");
+    await openSphere(address);
     expect(await fov()).toBeCloseTo(vertical, 0);
   });
 
   it("warns that only the owner can open a private panorama, and publishes it", async () => {
     const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
     await logInAs(tab, ann);
-    await tab.page.goto(`/works/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere(`/works/${slug}`);
     expect(await tab.page.getByLabel("Link", { exact: true }).count()).toBe(0);
     await tab.page.getByRole("button", { name: "Share" }).click();
     await tab.page.getByText("Only you can open this panorama.").waitFor();
@@ -138,8 +137,7 @@ describe("sharing a panorama", () => {
     const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view: { yaw: 120, pitch: 10 } };
     await changeTask(service.database, { ...task, figures });
     for (const path of [`/p/${task.slug}`, `/p/${task.slug}?embed=1`]) {
-      await tab.page.goto(path);
-      await ready(tab.page, "sphere");
+      await openSphere(path);
       const shown = await tab.page.evaluate("({ ...document.getElementById('viewer').dataset })");
       expect(shown).toMatchObject({ yaw: "120.0", pitch: "10.0", fov: "100.0" });
     }
@@ -148,8 +146,7 @@ describe("sharing a panorama", () => {
   it("asks for a login before it makes a panorama public, after the session has ended", async () => {
     const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
     await logInAs(tab, ann);
-    await tab.page.goto(`/works/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere(`/works/${slug}`);
     await tab.page.getByRole("button", { name: "Share" }).click();
     await service.database.sql("delete from session");
     await tab.page.getByRole("button", { name: "Make it public" }).click();

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import type { Person } from "../../support/web-service.js";
 
 describe("the viewer page without a sphere", () => {
@@ -62,18 +62,5 @@ describe("the viewer page without a sphere", () => {
     expect(await tab.page.getByRole("button", { name: "Download" }).count()).toBe(0);
     await tab.page.goto(`/p/${second.slug}?embed=1`);
     await ready(tab.page, "nothing");
-  });
-
-  it("reports that an image is no longer available", async () => {
-    const dan = await service.person("dan");
-    service.provider.play({ download: "image_that_expires" });
-    const { slug } = await service.panorama(dan);
-    await tab.page.goto(`/p/${slug}`);
-    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");
-    const links = () => tab.page.getByRole("main").getByRole("link").allTextContents();
-    expect(await links()).toEqual(["Go to the front page"]);
-    await logInAs(tab, dan);
-    await tab.page.goto(`/works/${slug}`);
-    expect(await links()).toEqual(["Use this prompt", "Your works"]);
   });
 });

@@ -5,6 +5,8 @@ import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js"
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
 import type { Person } from "../../support/web-service.js";
 
+const PHONE = { ...COARSE, viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true } as const;
+
 const radians = (angle: number): number => (angle * Math.PI) / 180;
 const degrees = (angle: number): number => (angle * 180) / Math.PI;
 
@@ -29,6 +31,13 @@ describe("the viewer page", () => {
     return kept;
   };
 
+  /** Opens it, until its sphere is shown. `view`: the view in its address. */
+  const openSphere = async (resolution?: "1k" | "2k", { page } = tab, view = "") => {
+    const { slug } = await panorama(resolution);
+    await page.goto(`/p/${slug}${view}`);
+    await ready(page, "sphere");
+  };
+
   beforeAll(async () => {
     ann = await service.person("ann", 1000);
   });
@@ -38,9 +47,7 @@ describe("the viewer page", () => {
   });
 
   it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
-    const { slug } = await panorama();
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere();
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
 
     await tab.page.mouse.move(800, 300);
@@ -52,9 +59,7 @@ describe("the viewer page", () => {
   });
 
   it("obeys the keyboard, and its address follows the view that the reader has chosen", async () => {
-    const { slug } = await panorama("2k");
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere("2k");
     const { page } = tab;
     const start = await viewOf(tab);
     expect(new URL(page.url()).hash).toBe("");
@@ -89,9 +94,7 @@ describe("the viewer page", () => {
   });
 
   it("zooms with the wheel around the pointer", async () => {
-    const { slug } = await panorama("2k");
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere("2k");
     const { x, y, width, height } = (await tab.page.locator("#viewer").boundingBox())!;
     await tab.page.mouse.move(x + 0.8 * width, y + height / 2);
     const yawAtPointer = async () => {
@@ -112,14 +115,12 @@ describe("the viewer page", () => {
   });
 
   it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
-    const { slug } = await panorama();
     const moving = await openTab({
       ...COARSE,
       reducedMotion: "no-preference",
       viewport: { width: 1000, height: 600 },
     });
-    await moving.page.goto(`/p/${slug}`);
-    await ready(moving.page, "sphere");
+    await openSphere("1k", moving);
     // The intro begins high above: all quarters meet below.
     await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 60_000 }).toBe(2);
     const pause = moving.page.getByRole("button", { name: "Pause rotation" });
@@ -136,19 +137,16 @@ describe("the viewer page", () => {
     await expect.poll(captionOpacity).toBe("1");
     await moving.close();
 
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere();
     expect(await tab.page.locator("#viewer").getAttribute("data-moves")).toBe("false");
     await tab.page.getByRole("button", { name: "Rotate" }).click();
     await expect.poll(async () => (await viewOf(tab)).yaw).toBeGreaterThan(0);
   });
 
   it("shows a focus ring above the picture, and gives the focus back after a dialog", async () => {
-    const { slug } = await panorama();
     tab = await openTab({ viewport: { width: 1000, height: 600 } }); // a ring is less than a coarse pixel
     const { page } = tab;
-    await page.goto(`/p/${slug}`);
-    await ready(page, "sphere");
+    await openSphere();
     const ring = () => pixelAt(page, 4, 330);
     expect(Math.min(...(await ring()))).toBeLessThan(100);
     await page.getByRole("link", { name: "Sign up" }).focus();
@@ -229,10 +227,8 @@ describe("the viewer page", () => {
   });
 
   it("fits all buttons on a narrow phone", async () => {
-    const { slug } = await panorama();
     await tab.page.setViewportSize({ width: 320, height: 640 });
-    await tab.page.goto(`/p/${slug}`);
-    await ready(tab.page, "sphere");
+    await openSphere();
     // Those of phones with a gyroscope, and of headsets.
     for (const id of ["motion", "vr"])
       await tab.page.locator(`#${id}`).evaluate((button) => button.removeAttribute("hidden"));
@@ -246,20 +242,13 @@ describe("the viewer page", () => {
   });
 
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
-    const { slug } = await panorama();
-    const phone = await openTab({
-      ...COARSE,
-      viewport: { width: 390, height: 800 },
-      hasTouch: true,
-      isMobile: true,
-    });
+    const phone = await openTab(PHONE);
     await phone.page.addInitScript(`
       window.asked = 0;
       window.answer = "denied";
       DeviceOrientationEvent.requestPermission = async () => { window.asked += 1; return window.answer; };
       delete Element.prototype.requestFullscreen;`);
-    await phone.page.goto(`/p/${slug}`);
-    await ready(phone.page, "sphere");
+    await openSphere("1k", phone);
     expect(await phone.page.getByRole("button", { name: "Full screen" }).count()).toBe(0);
     const motion = phone.page.getByRole("button", { name: "Look around by moving the device" });
     expect(await phone.page.evaluate("asked")).toBe(0);
@@ -318,7 +307,6 @@ describe("the viewer page", () => {
   });
 
   it("draws the view of each eye into the headset's layer, frame by frame", async () => {
-    const { slug } = await panorama();
     // A headset with two eyes of 100 × 100 pixels.
     await tab.page.addInitScript(`
       class Session extends EventTarget {
@@ -373,8 +361,7 @@ describe("the viewer page", () => {
         return colours;
       };
       window.wantsFrame = () => session.draw !== undefined;`);
-    await tab.page.goto(`/p/${slug}#v=45,0,75`);
-    await ready(tab.page, "sphere");
+    await openSphere("1k", tab, "#v=45,0,75");
     const button = tab.page.getByRole("button", { name: "View in VR" });
     await button.click();
     await expect.poll(() => button.getAttribute("aria-pressed")).toBe("true");
@@ -395,17 +382,9 @@ describe("the viewer page", () => {
     expect(await tab.page.evaluate("wantsFrame()")).toBe(false);
   });
 
-  it("fits the screen of a phone and supports touch", async () => {
-    const { slug } = await panorama();
-    const phone = await openTab({
-      ...COARSE,
-      viewport: { width: 390, height: 800 },
-      hasTouch: true,
-      isMobile: true,
-    });
-    await phone.page.goto(`/p/${slug}`);
-    await ready(phone.page, "sphere");
-    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  it("supports touch on a phone", async () => {
+    const phone = await openTab(PHONE);
+    await openSphere("1k", phone);
     expect(await quarterAt(phone.page, 300, 400)).toBe(2);
     const touch = await phone.page.context().newCDPSession(phone.page);
     const dispatch = (type: "touchStart" | "touchMove" | "touchEnd", x?: number) =>

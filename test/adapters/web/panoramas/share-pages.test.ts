@@ -5,7 +5,7 @@ import type { StartView } from "../../../../domain/images/picture.js";
 import type { SucceededTask } from "../../../../domain/tasks/task.js";
 import { halvesOf } from "../../../support/pixels.js";
 import { changeTask } from "../../../support/put-task.js";
-import { setUpService, visiting } from "../../../support/visit.js";
+import { logIn, setUpService, visiting } from "../../../support/visit.js";
 import type { Person } from "../../../support/web-service.js";
 
 describe("a public panorama on other pages", () => {
@@ -65,6 +65,8 @@ describe("a public panorama on other pages", () => {
       for (const file of ["social.jpg", "512.webp", "tile-480.webp"])
         expect((await fetched(`/p/${slug}/${file}`)).status).toBe(404);
     }
+    expect(await read(`/p/${slug}`)).toMatch(/<h1[^>]*>Image no longer available<.*>Go to the front page</s);
+    expect(await (await logIn(service, ann)).read(`/works/${slug}`)).toMatch(/>Use this prompt<.*>Your works</s);
   });
 
   it("answers 503 with a message while the image cannot be read", async () => {
@@ -142,7 +144,7 @@ describe("a public panorama on other pages", () => {
     expect(await sharp(await bytesOf(await fetched(String(url)))).metadata()).toMatchObject({ width, height });
   });
 
-  it("is on the landing page if the operator chose it, one per hour, with its smallest copy first", async () => {
+  it("is on the landing page if the operator chose it, one per hour, with its smallest copy first, and whole without scripts", async () => {
     const shown = async () => {
       const text = await read("/");
       const [, note = ""] = /<div class="hero-note">([\s\S]*?)<\/section>/.exec(text) ?? [];
@@ -156,7 +158,10 @@ describe("a public panorama on other pages", () => {
     for (let hour = 0; hour < 2; hour++) {
       const { title, text } = await shown();
       titles.push(title);
-      expect(text).toContain(`src="/p/${(title === "second" ? other : task).slug}/512.webp"`);
+      const { slug, image } = title === "second" ? other : task;
+      expect(text).toContain(`src="/p/${slug}/512.webp"`);
+      expect(text).toContain(`<noscript><img class="hero-still" src="${service.storage.urlOf(image.imageName)}"`);
+      expect(text).toContain('method="get" action="/signup"'); // which keeps the prompt
       await service.clock.advance(3_600_000);
     }
     expect(titles.sort()).toEqual(["a &quot;quoted&quot; place", "second"]);
