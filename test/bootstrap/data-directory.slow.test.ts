@@ -35,25 +35,6 @@ describe("serve on a SQLite data directory", () => {
     expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
     expect(await client.credits()).toBe(4);
   });
-
-  it("starts at once after kill -9", async () => {
-    const installation = await anInstallation();
-    expect(await installation.start()).toEqual({ url: installation.url });
-    await installation.end("SIGKILL");
-    expect((await readdir(installation.dataDir)).includes("serve.lock")).toBe(true);
-    expect(await installation.start()).toEqual({ url: installation.url });
-  });
-
-  it("starts exactly one of three concurrent processes", async () => {
-    const first = await anInstallation();
-    const others = [1, 2].map(() => anInstallation({ DATA_DIR: first.dataDir }));
-    const all = [first, ...(await Promise.all(others))];
-    const starts = await Promise.allSettled(all.map((installation) => installation.start()));
-    expect(starts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
-    const refused = all.filter((_, n) => starts[n]?.status === "rejected").map(({ log }) => log);
-    const error = { code: "refused", message: refusal(first) };
-    expect(refused.map((line) => JSON.parse(line))).toEqual([{ error }, { error }]);
-  });
 });
 
 describe("GET /readyz", () => {
@@ -87,15 +68,8 @@ describe("the files of the service", () => {
     const installation = await anInstallation({ DATA_DIR: join(dataDir, "new", "data") });
     const data = join(dataDir, "new");
     await installation.command("migrate");
-    const { json } = await installation.command(
-      "account",
-      "create",
-      "--email",
-      "a@example.com",
-      "--credits",
-      "9",
-      "--key",
-    );
+    const options = ["--email", "a@example.com", "--credits", "9", "--key"];
+    const { json } = await installation.command("account", "create", ...options);
     expect(await open(data)).toEqual([]);
     await installation.start();
     const client = new RestClient(installation.url, String(json.api_key));
