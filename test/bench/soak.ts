@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
-import { endGenerations } from "../support/end-generations.js";
+import type { UpstreamTask } from "../support/fake-provider.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
 import { FAULTS, refuses } from "../support/faulty-server.js";
+import { untilDelivered } from "../support/fleet.js";
 import { seamless } from "../support/test-images.js";
 import { readProcessMetrics } from "./process-metrics.js";
 import { databasesOf, type Scenario } from "./rig.js";
@@ -21,11 +22,11 @@ const READS_PER_CREATION = 3;
 const CAPACITY_MILLISECONDS = 10_000;
 const CAPACITY_CLIENTS = 16;
 const GENERATION_MILLISECONDS = 1_000;
+const LOOK_MILLISECONDS = 20;
 /** Every tenth generation succeeds, so that image processing does not dominate; the others are refunded. */
 const TASKS_PER_SUCCESS = 10;
 const FAULT_SECONDS = { min: 3, max: 10 };
 const SETTLING_SECONDS = 30;
-const IDLE_SECONDS_MAX = 120;
 const SAMPLES = 5;
 /** Longer than the service and the clients keep idle connections open, and than a retry of a stored image takes. */
 const CONNECTIONS_CLOSED_MILLISECONDS = 20_000;
@@ -46,6 +47,21 @@ const happen = async (faults: Readonly<Record<string, Fault>>, until: number, ha
   }
 };
 
+/** Ends each generation of the fake a while after its start. Returns what stops it. */
+const endGenerations = (fake: FakeSkybox): (() => void) => {
+  const ended = new Set<UpstreamTask>();
+  const end = () => {
+    for (const task of fake.tasks) {
+      const age = Date.now() - (task.createdAt?.getTime() ?? Date.now());
+      if (ended.has(task) || age < GENERATION_MILLISECONDS) continue;
+      ended.add(task);
+      task.state = ended.size % TASKS_PER_SUCCESS === 0 ? "succeed" : "fail";
+    }
+  };
+  const timer = setInterval(end, LOOK_MILLISECONDS);
+  return () => clearInterval(timer);
+};
+
 const several = <T>(fault: T): T[] => Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => fault);
 
 /*
@@ -64,8 +80,7 @@ export const scenario: Scenario<"database" | "minutes"> = {
     rig.defer(() => provider.close());
     provider.plan = "run";
     provider.picture = await seamless(RESOLUTIONS["1k"]).jpeg().toBuffer();
-    const planOf = (n: number) => (n % TASKS_PER_SUCCESS === 0 ? "succeed" : "fail");
-    rig.defer(endGenerations(provider, GENERATION_MILLISECONDS, { planOf }));
+    rig.defer(endGenerations(provider));
     const environment = {
       PROVIDER: "skybox",
       SKYBOX_API_KEY: SKYBOX_KEY,
@@ -187,12 +202,8 @@ export const scenario: Scenario<"database" | "minutes"> = {
     await loading;
 
     const database = await openDatabase();
-    const rows = (condition: string) => database.sql(`select id, state, storage_status from task where ${condition}`);
-    const inProgress = "state not in ('succeeded', 'failed') or storage_status = 'uploading'";
-    for (let waited = 0; (await rows(inProgress)).length > 0 && waited < IDLE_SECONDS_MAX; waited += 1) {
-      await setTimeout(1_000);
-    }
-    for (const row of await rows(inProgress)) rig.problems.push(`still in progress: ${JSON.stringify(row)}`);
+    const rows = (condition: string) => database.sql(`select id from task where ${condition}`);
+    await untilDelivered(database.sql).catch(({ message }) => rig.problems.push(message));
     const known = new Set((await rows("true")).map(({ id }) => id));
     for (const id of created) rig.expect(known.has(id), `task ${id} is lost`);
     const saved = await rows("storage_status like 'saved%'");

@@ -5,12 +5,8 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createEndpoint } from "../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
-import { pause } from "../support/fleet.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import type { WebhookReceiver } from "../support/webhook-receiver.js";
-
-/** After the last kill: leases of deliveries expire after 20 seconds. */
-const DEADLINE_MILLISECONDS = 180_000;
 
 /** An endpoint for each account, at the receiver, which refuses every tenth event when it first arrives. */
 export const addEndpoints = async (
@@ -31,18 +27,6 @@ export const addEndpoints = async (
     known.add(id);
     return isRefused ? 500 : 204;
   };
-};
-
-/** Waits until no task is in progress, no image is being stored, and nothing is to be delivered. */
-export const untilDelivered = async (sql: Database["sql"]): Promise<void> => {
-  for (const deadline = Date.now() + DEADLINE_MILLISECONDS; ; await pause(500)) {
-    const tasks = await sql(
-      "select id, state, due_at, fence from task where state not in ('succeeded', 'failed') or storage_status = 'uploading'",
-    );
-    const deliveries = await sql("select id, detail, fence from webhook_delivery where due_at is not null");
-    if (tasks.length + deliveries.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`still waiting: ${JSON.stringify([tasks, deliveries])}`);
-  }
 };
 
 /** The database has exactly one event for each transition, and the receiver has accepted every one, in order. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventStream } from "../../adapters/client/requests/stream-events.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
-import { type Customer, Fleet, pause } from "../support/fleet.js";
+import { type Customer, Fleet, pause, untilDelivered } from "../support/fleet.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";
 import { WebhookReceiver } from "../support/webhook-receiver.js";
-import { addEndpoints, expectEveryEvent, untilDelivered } from "./delivered-events.js";
+import { addEndpoints, expectEveryEvent } from "./delivered-events.js";
 
 const PANORAMA_CREDITS = 4;
 const KILLS = 6;

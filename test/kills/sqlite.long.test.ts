@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import type { AccountId } from "../../domain/ids.js";
+import { untilDelivered } from "../support/fleet.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import type { RestClient, Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
 import { WebhookReceiver } from "../support/webhook-receiver.js";
-import { addEndpoints, expectEveryEvent, untilDelivered } from "./delivered-events.js";
+import { addEndpoints, expectEveryEvent } from "./delivered-events.js";
 
 const ROUNDS = 5;
 const ACCOUNTS = 4;

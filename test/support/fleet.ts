@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import type { Database } from "../../adapters/persistence/sql/database.js";
 import { verifyLedger } from "../../application/credits/ledger.js";
 import type { AccountId } from "../../domain/ids.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";
@@ -10,6 +11,9 @@ import { sqlStores } from "./sql-stores.js";
 
 const KEYS = 6;
 const FLEET_CREDITS = 1_000;
+
+/** After the last kill: leases of deliveries expire after 20 seconds. */
+const DEADLINE_MILLISECONDS = 180_000;
 
 /** A customer with several keys; `nextKey` takes turns, so that no test reaches a key's rate limit. */
 export type Customer = { readonly id: AccountId; nextKey(): string };
@@ -110,3 +114,15 @@ export class Fleet {
 
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Waits until no task is in progress, no image is being stored, and nothing is to be delivered. */
+export const untilDelivered = async (sql: Database["sql"]): Promise<void> => {
+  for (const deadline = Date.now() + DEADLINE_MILLISECONDS; ; await pause(500)) {
+    const tasks = await sql(
+      "select id, state, due_at, fence from task where state not in ('succeeded', 'failed') or storage_status = 'uploading'",
+    );
+    const deliveries = await sql("select id, detail, fence from webhook_delivery where due_at is not null");
+    if (tasks.length + deliveries.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`still waiting: ${JSON.stringify([tasks, deliveries])}`);
+  }
+};

@@ -181,14 +181,6 @@ describe("Metrics", () => {
       expect.objectContaining({ event: "request", requestId: "one", route: "/panoramas/:id", status: 200 }),
     ]);
   });
-
-  it("keeps its own registry per instance and includes process metrics", async () => {
-    const [one, other] = [new Metrics(BUILD), new Metrics(BUILD)];
-    one.possibleOrphans.inc();
-    expect(await one.text()).toContain("panorama_possible_orphans_total 1");
-    expect(await other.text()).toContain("panorama_possible_orphans_total 0");
-    expect(await other.text()).toContain("process_resident_memory_bytes");
-  });
 });
 
 describe("ProviderCircuits", () => {
