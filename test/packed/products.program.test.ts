@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -83,11 +82,7 @@ describe("panoramas in a stranger's Express service, and a script with the clien
   let env: NodeJS.ProcessEnv;
 
   const start = async (): Promise<void> => {
-    service = spawn(process.execPath, ["service.js"], { cwd: project.folder, env, stdio: "pipe" });
-    let errors = "";
-    service.stderr?.on("data", (text) => (errors += text));
-    for await (const _ready of createInterface(service.stdout as NodeJS.ReadableStream)) return;
-    throw new Error(`The service has not started: ${errors}`);
+    service = (await project.start("service.js", env)).child;
   };
   const runScript = async (...prompts: readonly string[]): Promise<unknown> => {
     const script = spawn(process.execPath, [join(project.folder, "make-panoramas.js"), ...prompts], {

@@ -1,16 +1,13 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { promisify } from "node:util";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { PackedProject } from "../support/packed-project.js";
 import { freshDatabase } from "../support/postgres.js";
 
-const run = promisify(execFile);
 const SERVICE = "test/examples/transcoding/service.ts";
 const METER = "test/examples/embedding/meter-on-postgres.ts";
 /** The wall clock of the second process is ahead by more than the 60 seconds of a hold. */
@@ -38,7 +35,7 @@ describe("products of a stranger with the packed meter on PostgreSQL", () => {
     const url = await freshDatabase();
     pool = new Pool({ connectionString: url });
     await project.compile([SERVICE, METER], ["--skipDefaultLibCheck"]);
-    processes = await Promise.all(AHEAD_MILLISECONDS.map((ahead) => Process.start(project.folder, url, ahead)));
+    processes = await Promise.all(AHEAD_MILLISECONDS.map((ahead) => Process.start(project, url, ahead)));
   });
   afterAll(async () => {
     await Promise.all(processes.map((one) => one.kill()));
@@ -48,8 +45,8 @@ describe("products of a stranger with the packed meter on PostgreSQL", () => {
 
   it("commit a hold together with a row of the program", async () => {
     const env = { ...process.env, DATABASE_URL: await freshDatabase() };
-    const { stdout } = await run(process.execPath, ["meter-on-postgres.js"], { cwd: project.folder, env });
-    expect(JSON.parse(stdout)).toEqual({ third: "insufficient_credits", jobs: 2, balance: 7 });
+    const output = await project.output("meter-on-postgres.js", env);
+    expect(output).toEqual({ third: "insufficient_credits", jobs: 2, balance: 7 });
   });
 
   it("charge every video once, on two killed processes with clocks 90 seconds apart", async () => {
@@ -117,21 +114,21 @@ type Answer = { readonly job?: string; readonly error?: string; readonly balance
 /** A process of the service, which is started again at the same port. */
 class Process {
   readonly origin: string;
-  readonly #folder: string;
+  readonly #project: PackedProject;
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
-  private constructor(origin: string, folder: string, env: NodeJS.ProcessEnv) {
+  private constructor(origin: string, project: PackedProject, env: NodeJS.ProcessEnv) {
     this.origin = origin;
-    this.#folder = folder;
+    this.#project = project;
     this.#env = env;
   }
 
-  static async start(folder: string, url: string, ahead: number): Promise<Process> {
+  static async start(project: PackedProject, url: string, ahead: number): Promise<Process> {
     const port = String(await freePort());
     const clock = `--require ${resolve("test/support/wrong-clock.cjs")}`;
     const own = { DATABASE_URL: url, PORT: port, NODE_OPTIONS: clock, WALL_CLOCK_AHEAD_MS: String(ahead) };
-    const one = new Process(`http://127.0.0.1:${port}`, folder, { ...process.env, ...own });
+    const one = new Process(`http://127.0.0.1:${port}`, project, { ...process.env, ...own });
     await one.#spawn();
     return one;
   }
@@ -149,11 +146,6 @@ class Process {
   }
 
   async #spawn(): Promise<void> {
-    const child = spawn(process.execPath, [join(this.#folder, "service.js")], { env: this.#env, stdio: "pipe" });
-    this.#child = child;
-    let errors = "";
-    child.stderr.on("data", (text) => (errors += text));
-    for await (const _ready of createInterface(child.stdout)) return;
-    throw new Error(`The service has not started: ${errors}`);
+    this.#child = (await this.#project.start("service.js", this.#env)).child;
   }
 }

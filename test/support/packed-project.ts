@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { unpackTarball } from "./tarball-of.js";
 
@@ -28,10 +29,16 @@ export class PackedProject {
     this.folder = folder;
   }
 
-  static async with(packages: readonly string[], others: readonly string[]): Promise<PackedProject> {
+  /** Without any package. */
+  static async empty(): Promise<PackedProject> {
     const project = new PackedProject(await mkdtemp(join(tmpdir(), "panorama-project-")));
-    await mkdir(join(project.folder, "node_modules"));
     await writeFile(join(project.folder, "package.json"), '{ "private": true, "type": "module" }');
+    return project;
+  }
+
+  static async with(packages: readonly string[], others: readonly string[]): Promise<PackedProject> {
+    const project = await PackedProject.empty();
+    await mkdir(join(project.folder, "node_modules"));
     const needed = new Set(others);
     for (const name of packages) for (const dependency of await project.#unpack(name)) needed.add(dependency);
     for (const name of packages) needed.delete(name);
@@ -74,6 +81,23 @@ export class PackedProject {
     await run(process.execPath, [tsc, ...STRICT, ...options, ...files], { cwd: this.folder }).catch((error) => {
       throw new Error(error.stdout);
     });
+  }
+
+  /** What a compiled program prints, which is JSON. */
+  async output(program: string, env: NodeJS.ProcessEnv = process.env): Promise<unknown> {
+    return JSON.parse((await run(process.execPath, [program], { cwd: this.folder, env })).stdout);
+  }
+
+  /** Starts a compiled program, and waits for its first line. */
+  async start(
+    program: string,
+    env: NodeJS.ProcessEnv,
+  ): Promise<{ readonly child: ChildProcess; readonly line: string }> {
+    const child = spawn(process.execPath, [program], { cwd: this.folder, env, stdio: "pipe" });
+    let errors = "";
+    child.stderr.on("data", (text) => (errors += text));
+    for await (const line of createInterface(child.stdout)) return { child, line };
+    throw new Error(`${program} has not started: ${errors}`);
   }
 
   remove(): Promise<void> {
