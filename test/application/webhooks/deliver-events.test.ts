@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { createEndpoint } from "../../../application/webhooks/endpoints.js";
+import { createEndpoint, rotateEndpointSecret } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -65,8 +65,9 @@ describe("deliverEvents", () => {
   const states = async (account = owner) =>
     (await world.deliveries.list(account, 100, undefined)).map(({ delivery }) => delivery.state);
 
-  it("sends every event once, with the body and the id of the event, signed with the endpoint's secret", async () => {
+  it("sends every event once, with its body and id, signed with the endpoint's secret and the one before a rotation", async () => {
     const endpoint = await endpointAt("https://a.example/hook");
+    const rotated = (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
     const [id] = await failedTasks(1);
     expect(await deliver()).toBe(1);
     expect(await deliver()).toBe(0);
@@ -75,7 +76,7 @@ describe("deliverEvents", () => {
         url: "https://a.example/hook",
         id: eventIdOf({ accountId: owner, number: 1 }),
         body: JSON.stringify({ type: "panorama.failed", task: id }),
-        secrets: [endpoint.secret],
+        secrets: [rotated.secret, endpoint.secret],
         at: world.clock.now(),
       },
     ]);

@@ -42,6 +42,7 @@ export const describeAttempts = (on: DeliverySetup): void => {
       });
       const [second] = await claim(1, 1, [], secondsAfter(now, 5));
       expect(second?.delivery).toEqual({ ...waiting?.delivery, dueAt: until });
+      expect(second?.endpoint.failingSince).toEqual(now);
       await record(second as DeliveryLease, success, secondsAfter(now, 6));
       const [done] = await on.stores.deliveries.list(owner, 1, undefined);
       expect(done?.delivery).toEqual({
