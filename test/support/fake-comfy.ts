@@ -100,13 +100,9 @@ export class FakeComfy extends FakeProvider {
     return json(isNew ? 201 : 200, {
       id: asset.id,
       hash,
-      size_bytes: file.length,
-      content_type: contentType,
       file_path: filePath,
       created_new: isNew,
-      created_at: this.now().toISOString(),
       url: `/api/v2/assets/${asset.id}/content`,
-      url_expires_at: this.now().toISOString(),
     });
   }
 
@@ -116,36 +112,21 @@ export class FakeComfy extends FakeProvider {
 
   private job(task: UpstreamTask) {
     const { id, state, input } = task;
-    const path = `/api/v2/jobs/${id}`;
-    const isOpen = state === "run" || state === "succeed without image";
     const errors: Partial<Record<Plan, object>> = {
       fail: { code: "node_execution_error", message: `CUDA out of memory at ${input.prompt}`, node_id: "5" },
       "be moderated": { code: "node_execution_error", message: `NSFW content detected: ${input.prompt}` },
     };
     const output = (nodeId: string, type: string, name: string) => ({
       node_id: nodeId,
-      name,
       type,
-      content_type: "image/png",
-      size_bytes: 1,
       id: name,
-      hash: null,
       url: `/api/v2/assets/${name}/content`,
-      url_expires_at: this.now().toISOString(),
     });
     return {
       id,
       status: this.statusOf(task),
-      created_at: task.createdAt?.toISOString(),
-      started_at: isOpen && this.waiting ? null : this.now().toISOString(),
-      completed_at: isOpen ? null : this.now().toISOString(),
-      expires_at: this.now().toISOString(),
-      queue_position: isOpen && this.waiting ? 1 : null,
-      progress: null,
       outputs: state === "succeed" ? [output("8", "text", "note"), output("9", "image", `image-of-${id}`)] : [],
       error: errors[state] ?? null,
-      metrics: { queue_ms: 1, execution_ms: null },
-      urls: { self: path, events: `${path}/events`, cancel: `${path}/cancel` },
     };
   }
 

@@ -83,36 +83,28 @@ export class FakeWorldlabs extends FakeProvider {
   }
 
   private operation(task: UpstreamTask) {
-    const { state, createdAt, input } = task;
+    const { state, input } = task;
     const isDone = DONE.has(state);
     const failure = FAILURES[state];
     const isOk = isDone && failure === undefined;
     return {
       operation_id: task.id,
       done: isDone,
-      created_at: createdAt?.toISOString(),
-      updated_at: this.now().toISOString(),
-      expires_at: new Date(this.now().getTime() + 86_400_000).toISOString(),
       error: failure === undefined ? null : { ...failure, message: `${failure.message}: ${input.prompt}` },
       metadata: { progress: { status: "IN_PROGRESS", description: "Building" }, world_id: worldIdOf(task) },
       response: isOk ? this.world(task) : null,
-      cost: isOk ? { total_credits: 230, line_items: [{ name: "world", credits: 230 }] } : null,
     };
   }
 
   private world(task: UpstreamTask) {
-    const { id, state, input, createdAt } = task;
+    const { id, state, input } = task;
     const pano_url = state === "succeed" ? `${this.server.url}/panoramas/${id}.png?sig=1` : null;
     return {
       world_id: worldIdOf(task),
       display_name: input.display_name,
       tags: input.tags,
-      world_marble_url: `https://marble.worldlabs.ai/world/${worldIdOf(task)}`,
-      model: input.model,
-      permission: { public: false, allowed_readers: [], allowed_writers: [] },
       assets:
         DONE.has(state) && !(state in FAILURES) ? { caption: "A place", imagery: { pano_url }, mesh: null } : null,
-      created_at: createdAt?.toISOString(),
     };
   }
 }

@@ -8,21 +8,17 @@ import { remoteProviderContract } from "../../../../support/contracts/remote-pro
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { startFal } from "../../../../support/providers-under-test.js";
 
-const DEFAULTS = {
+/** The upstream task id of a request to the default model. */
+const idOf = (id: string) => `/fal-ai/bytedance/requests/${id}/status /fal-ai/bytedance/requests/${id}`;
+
+remoteProviderContract("fal:seedream-4.5", startFal, {
   callsPerSecond: 20,
   concurrencyMax: 2,
   pauseSeconds: 10,
   cancels: true,
   keyVariable: "FAL_API_KEY",
-} as const;
-/** The upstream task id of a request to the default model. */
-const idOf = (id: string) => `/fal-ai/bytedance/requests/${id}/status /fal-ai/bytedance/requests/${id}`;
-
-remoteProviderContract("fal:seedream-4.5", startFal, { ...DEFAULTS, searchable: "finished", upstreamTaskIdOf: idOf });
-// Without a seed.
-remoteProviderContract("fal:gpt-image-2", (overrides) => startFal(overrides, { model: "gpt-image-2" }), {
-  ...DEFAULTS,
-  searchable: false,
+  searchable: "finished",
+  upstreamTaskIdOf: idOf,
 });
 
 describe("fal dialect", () => {
