@@ -85,11 +85,6 @@ export const logInAs = async ({ page, origin }: Tab, { email }: Person): Promise
   expect(answer.headers().location).toBe("/works");
 };
 
-export const openWorksOf = async (tab: Tab, person: Person): Promise<void> => {
-  await logInAs(tab, person);
-  await tab.page.goto("/works");
-};
-
 /** Waits until the script of the page sets `data-ready` to `what`. */
 export const ready = (page: Page, what: string): Promise<void> =>
   page.locator(`body[data-ready="${what}"]`).waitFor({ state: "attached" });

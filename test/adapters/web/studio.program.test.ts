@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { truncate, writeFile } from "node:fs/promises";
+import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { err } from "neverthrow";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
+import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
 import { putTask } from "../../support/put-task.js";
 import type { Person } from "../../support/web-service.js";
 
@@ -285,6 +285,45 @@ describe("the works page as a studio", () => {
     vi.restoreAllMocks();
   });
 
+  it("selects panoramas by keyboard, downloads them in one file, and acts on all of them", async () => {
+    const kept = (prompt: string) => service.kept(ann, { prompt, visibility: "private" });
+    const lakes = [await kept("the first lake"), await kept("the second lake")];
+    service.provider.play({ poll: "running" });
+    await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
+    const { page } = tab;
+    await page.goto("/works");
+    const bar = page.locator("#selection");
+    expect(await bar.isVisible()).toBe(false);
+    await page.getByLabel("Select: a lake in progress").press("Space");
+    expect(await bar.getByRole("button", { name: "Download" }).isVisible()).toBe(false);
+    for (const prompt of ["the first lake", "the second lake"])
+      await page.getByLabel(`Select: ${prompt}`).press("Space");
+    expect(await bar.getByRole("status").textContent()).toBe("3 selected");
+
+    const started = page.waitForEvent("download");
+    await bar.getByRole("button", { name: "Download" }).press("Enter");
+    const file = await started;
+    expect(file.suggestedFilename()).toBe("panoramas.zip");
+    const zip = await readFile(await file.path());
+    for (const { slug, image, request } of lakes) {
+      const name = `${request.prompt?.replaceAll(" ", "-")}-${slug.slice(0, 6)}.jpg`; // such as the-first-lake-Ab3dEf.jpg
+      expect(zip.includes(name)).toBe(true);
+      const picture = await fetch(service.storage.urlOf(image.imageName));
+      expect(zip.includes(Buffer.from(await picture.arrayBuffer()))).toBe(true);
+    }
+
+    await bar.getByRole("button", { name: "Publish" }).press("Enter");
+    await page.getByText("2 panoramas published. 1 could not be published").waitFor();
+    await page.getByLabel("Search in your prompts").fill("sec");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/works?q=sec");
+    expect(await page.locator("#list > li").count()).toBe(1);
+    await page.goto("/works");
+    await page.getByLabel("Visibility").selectOption("private"); // is sent at once
+    await page.waitForURL("**/works?visibility=private");
+    expect(await page.locator("#list .tile-title").allTextContents()).toEqual(["a lake in progress"]);
+  });
+
   it("loads older panoramas while the reader scrolls, and leads back to the newest", async () => {
     const task = await service.kept(ann, { prompt: "one of many" });
     for (let n = 0; n < 30; n += 1) {
@@ -319,7 +358,8 @@ describe("the works page as a studio", () => {
     await service.database.sql("delete from session");
     await change("Make private");
     await page.getByText("You were logged out. Log in to go on.").waitFor();
-    await openWorksOf(tab, ann);
+    await logInAs(tab, ann);
+    await page.goto("/works");
 
     const last = await page.locator("#list > li").nth(23).getAttribute("id");
     await page.goto(`/works?before=${last}`);
