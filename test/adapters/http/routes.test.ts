@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountId } from "../../../adapters/contracts/support/builders.js";
 import { expectError } from "../../support/error-answer.js";
 import { HttpService } from "../../support/http-service.js";
 
@@ -55,14 +56,8 @@ describe("every answer of the HTTP server", () => {
     expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key", network: "127.0.0.1" });
   });
 
-  it("reaches the observer with its error kind, also with rate-limit headers", async () => {
-    const customer = await service.customer();
-    await service.request("/panoramas/no-task", customer);
-    expect(service.finished.at(-1)).toMatchObject({ status: 404, error: "not_found" });
-    for (let n = 0; n < 11; n++) await service.request("/panoramas", customer, { method: "POST", body: "{}" });
-    expect(service.finished.at(-2)).toMatchObject({ status: 400, error: "invalid_request" });
-    expect(service.finished.at(-1)).toMatchObject({ status: 429, error: "rate_limited" });
-    const guess = (n: number) => service.request("/credits", { ...customer, key: `sk-wrong-${n}` });
+  it("is 429 after many wrong keys of one network, and reaches the observer with its error", async () => {
+    const guess = (n: number) => service.request("/credits", { accountId: accountId(1), key: `sk-wrong-${n}` });
     for (let n = 0; (await guess(n)).status === 401; n++);
     expect(service.finished.at(-1)).toMatchObject({ status: 429, error: "rate_limited" });
   });

@@ -123,12 +123,6 @@ describe.each(GENERATIONS)("with a client of %s:", (revision) => {
       expect(on.service.tasks).toHaveLength(1);
     });
 
-    it("create a new panorama for each call if the earlier one was confirmed", async () => {
-      await on.session.call("generate_panorama_from_text", aHarbour);
-      await on.session.call("generate_panorama_from_text", aHarbour);
-      expect(post().map(({ headers }) => headers["idempotency-key"])).toEqual(['"key-1"', '"key-2"']);
-    });
-
     it("report no possible charge for a failed read or upload", async () => {
       on.service.failNext("POST", "/images", answer(400, refusal("invalid_request")));
       const images = [base64(pngBytes(20))];

@@ -121,17 +121,4 @@ describe("the HTTP server", () => {
     expect(line?.trimEnd()).toBe("line  x-injected: 1\t é→");
     expect(head).not.toMatch(/^x-injected/im);
   });
-
-  it("asks a client that expects it for the body", async () => {
-    const connection = await RawConnection.open(listener.source.port);
-    connection.send("POST /a/1 HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
-    expect(await connection.response()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
-    connection.send("{}");
-    expect(await connection.response()).toMatch(/^HTTP\/1\.1 201 /);
-    connection.close();
-  });
-
-  it("answers a request with another expectation like one without", async () => {
-    expect((await ask("GET", "/a/1", "expect: something")).status).toBe(200);
-  });
 });
