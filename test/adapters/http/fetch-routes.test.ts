@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { anImageName } from "../../../adapters/contracts/support/builders.js";
 import {
   type FetchRoutes,
   type FetchRoutesOptions,
@@ -37,6 +38,13 @@ describe("fetchRoutes", () => {
   afterEach(async () => {
     await routes.stop(0);
     expect(service.inFlight).toBe(0);
+  });
+
+  it("streams a part of an image", async () => {
+    const name = anImageName();
+    await service.storage.put(name, Buffer.from("abcdef"), "image/jpeg");
+    const part = await routes.fetch(new Request(`${BASE}/assets/${name}`, { headers: { range: "bytes=1-3" } }));
+    expect([part.status, part.headers.get("content-length"), await part.text()]).toEqual([206, "3", "bcd"]);
   });
 
   it("ends a wait when the client leaves, and when the routes stop", async () => {

@@ -104,6 +104,9 @@ export const ROUTES: readonly Route[] = [
         /^max_credits: is 3, but this panorama costs 4 credits; nothing was reserved\.$/,
         (service, customer) => service.create(customer, { ...A_CREATION, max_credits: 3 }),
       ),
+      invalid("an idempotency key with a space", /^Idempotency-Key: /, (service, customer) =>
+        service.create(customer, A_CREATION, { "idempotency-key": "a b" }),
+      ),
       invalid("an idempotency key with another max_credits", /^Idempotency-Key: /, async (service, customer) => {
         const key = { "idempotency-key": "once" };
         await service.create(customer, { ...A_CREATION, max_credits: 10 }, key);

@@ -19,7 +19,7 @@ describe("the reading routes", () => {
     service.request(`/panoramas/${id}`, customer, { headers });
 
   describe("GET /panoramas/{id}", () => {
-    it("returns queue_position, which falls to 0, and estimated_seconds of a waiting task", async () => {
+    it("returns queue_position and estimated_seconds of a waiting task", async () => {
       service.provider.concurrencyMax = 1;
       const [first, second, third] = [
         await service.created(customer),

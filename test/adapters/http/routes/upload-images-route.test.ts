@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { uploadTurns } from "../../../../adapters/system/semaphore.js";
 import { panoramaPolicy } from "../../../../domain/panorama-policy.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
@@ -64,6 +65,9 @@ describe("POST /images", () => {
     const response = await upload(formOf([jpeg(100, 1)]));
     const expiresAt = new Date(service.clock.now().getTime() + 24 * 3_600_000).toISOString();
     expect(await response.json()).toEqual({ image_urls: [expect.any(String)], expires_at: expiresAt });
+    const described = await (await fetch(`${service.url}/api/v1/openapi.json`)).text();
+    expect(described).toContain("An image that no creation uses is deleted after 24 hours.");
+    expect(JSON.parse(described)["x-panorama"].uploads.unused_hours).toBe(24);
   });
 
   it("returns the URLs in the order of the files, and the same URL for equal bytes", async () => {
@@ -128,6 +132,13 @@ describe("POST /images", () => {
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
     expect(service.calls.uploadImages).toBe(0);
     expect(await filesInProgress()).toEqual([]);
+  });
+
+  it("refuses a request without an API key without reading the body", async () => {
+    const connection = await RawConnection.open(service.port);
+    connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
+    connection.close();
   });
 
   it("refuses a Content-Length of more than 25 MiB without reading the body", async () => {
@@ -195,7 +206,8 @@ describe("POST /images", () => {
   });
 });
 
-it("POST /images processes only a few uploads at the same time, because each has its files in memory then", async () => {
+it("POST /images processes only a few uploads at the same time, in turn by account, because each has its files in memory then", async () => {
+  const turns = vi.spyOn(uploadTurns, "run");
   let atOnce = 0;
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -210,15 +222,18 @@ it("POST /images processes only a few uploads at the same time, because each has
       },
     },
   });
-  onTestFinished(() => service.end());
-  const uploads = Array.from({ length: 8 }, async () => {
-    const init = { method: "POST", body: formOf([jpeg()]) };
-    return (await service.request("/images", await service.customer(), init)).status;
+  onTestFinished(async () => {
+    turns.mockRestore();
+    await service.end();
   });
-  const received = async () => (await readdir(`${service.folder}/uploads`, { recursive: true })).length;
-  await expect.poll(received).toBe(16); // a folder and a file of each
-  await expect.poll(() => atOnce).toBe(3);
-  expect((await fetch(`${service.url}/healthz`)).status).toBe(200); // others had the time to come
+  const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer()));
+  const uploads = customers.map(async (customer) => {
+    const init = { method: "POST", body: formOf([jpeg()]) };
+    return (await service.request("/images", customer, init)).status;
+  });
+  await expect.poll(() => turns.mock.calls.length).toBe(8);
+  const owners = turns.mock.calls.map(([, owner]) => owner);
+  expect(new Set(owners)).toEqual(new Set(customers.map(({ accountId }) => accountId)));
   expect(atOnce).toBe(3);
   release();
   expect(await Promise.all(uploads)).toEqual(Array(8).fill(200));
