@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterEach, beforeEach } from "vitest";
 import type { RetryTimes } from "../../../adapters/storage/retry-times.js";
 import { type S3ObjectStorageOptions, s3ObjectStorage } from "../../../adapters/storage/s3-object-storage.js";
-import { NAME, PUBLIC_URL, RETRY_TIMES } from "../../support/contracts/faulty-bucket-contract.js";
+import { firstUsed, NAME, PUBLIC_URL, RETRY_TIMES } from "../../support/contracts/faulty-bucket-contract.js";
 import { FakeS3, type S3Error } from "../../support/fake-s3.js";
 
 /** Long enough to upload a part on a busy machine. */
@@ -31,14 +31,7 @@ export const setUpS3 = () => {
   };
 
   /** A storage that has had its first use. */
-  const checked = async (retryTimes: RetryTimes = RETRY_TIMES) => {
-    const storage = storageWith({ retryTimes });
-    // On a busy machine a check can take longer than one attempt may.
-    await expect.poll(async () => (await storage.check()).isOk()).toBe(true);
-    s3.requests.length = 0;
-    s3.writes = 0;
-    return storage;
-  };
+  const checked = (retryTimes: RetryTimes = RETRY_TIMES) => firstUsed(storageWith({ retryTimes }), s3);
 
   return {
     get s3() {

@@ -6,10 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { PublicFetch } from "../../../../../adapters/provider/public-fetch.js";
-import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
-import { http as httpProvider } from "../../../../../adapters/provider/remote/http/http-provider.js";
-import { RemoteProvider } from "../../../../../adapters/provider/remote/remote-provider.js";
+import { httpProvider } from "../../../../../adapters/provider/remote/http/http-provider.js";
 import { freePort } from "../../../../support/free-port.js";
 import { PYTHON } from "../../../../support/python.js";
 import { scratchFolder } from "../../../../support/scratch-folder.js";
@@ -51,28 +48,19 @@ describe("the reference worker", () => {
       stdio: "ignore",
     });
     const baseUrl = `http://127.0.0.1:${port}`;
-    const [http, publicFetch] = [new UpstreamHttp(), new PublicFetch([baseUrl])];
+    const provider = httpProvider({
+      baseUrl,
+      token,
+      clock: new HandClock(),
+      storage: new MemoryObjectStorage(),
+      submitTimeoutMilliseconds: 10_000,
+      callsPerSecond: Number.POSITIVE_INFINITY,
+    });
     onTestFinished(async () => {
       process_.kill("SIGKILL");
-      await Promise.all([http.close(), publicFetch.close()]);
+      await provider.close();
     });
     await expect.poll(() => fetch(baseUrl).then(({ status }) => status, String), { interval: 50 }).toBe(401);
-    const provider = new RemoteProvider({
-      dialect: httpProvider({ baseUrl, token }),
-      settings: {
-        submitTimeoutMilliseconds: 10_000,
-        generationDeadlineMilliseconds: 600_000,
-        pollMilliseconds: undefined,
-        callsPerSecond: Number.POSITIVE_INFINITY,
-        concurrencyMax: undefined,
-      },
-      http,
-      publicFetch,
-      storage: new MemoryObjectStorage(),
-      clock: new HandClock(),
-      warn: () => {},
-      onCircuitChange: () => {},
-    });
     const submit = (n: number, body = {}) => provider.submit({ taskId: taskId(n), request: aCreationRequest(body) });
     const ended = async (n: number) => {
       const state = async () => (await provider.poll(taskId(n)))._unsafeUnwrap();
