@@ -75,40 +75,23 @@ export const describePasswordLinkStore = (
       expect(await links.find(digest(3), noon)).toBe(bystander.email);
     });
 
-    it("redeem opens an account for an e-mail address that has none", async () => {
-      await insert(1);
-      const now = secondsAfter(noon, 60);
-      expect(await links.redeem(digest(1), { passwordHash: "hash", newAccountId: accountId(9) }, now)).toEqual(
-        ok(accountId(9)),
-      );
-      expect(await stores.accounts.findByEmail(email)).toMatchObject({
-        account: { id: accountId(9), email, createdAt: now },
-        passwordHash: "hash",
-      });
-      expect(await stores.ledger.balance(accountId(9))).toBe(0);
-    });
-
-    it("redeem begins the ledger of an account that it opens with the given entry, and changes no other ledger", async () => {
+    it("redeem opens an account for an address that has none, and begins only its ledger with the given entry", async () => {
       const { accounts, ledger } = stores;
       const welcome = (id: AccountId) => welcomeEntry(id, credits(12), noon);
+      const set = (newAccountId: AccountId) => ({ passwordHash: "hash", newAccountId, welcome: welcome(newAccountId) });
       await accounts.open(anAccount(), { passwordHash: "old hash" });
       await insert(1);
-      await insert(2, "new@example.com" as Email);
-      const [known, opened] = [accountId(1), accountId(9)];
-      expect(
-        await links.redeem(
-          digest(1),
-          { passwordHash: "hash", newAccountId: accountId(8), welcome: welcome(accountId(8)) },
-          noon,
-        ),
-      ).toEqual(ok(known));
-      expect(await ledger.balance(known)).toBe(0);
-      expect(await ledger.entries(known)).toEqual([]);
-      expect(
-        await links.redeem(digest(2), { passwordHash: "hash", newAccountId: opened, welcome: welcome(opened) }, noon),
-      ).toEqual(ok(opened));
-      expect(await ledger.balance(opened)).toBe(12);
-      expect(await ledger.entries(opened)).toEqual([welcome(opened)]);
+      const fresh = "new@example.com" as Email;
+      await insert(2, fresh);
+      const [known, opened, now] = [accountId(1), accountId(9), secondsAfter(noon, 60)];
+      expect(await links.redeem(digest(1), set(accountId(8)), noon)).toEqual(ok(known));
+      expect([await ledger.balance(known), await ledger.entries(known)]).toEqual([0, []]);
+      expect(await links.redeem(digest(2), set(opened), now)).toEqual(ok(opened));
+      expect(await accounts.findByEmail(fresh)).toMatchObject({
+        account: { id: opened, email: fresh, createdAt: now },
+        passwordHash: "hash",
+      });
+      expect([await ledger.balance(opened), await ledger.entries(opened)]).toEqual([12, [welcome(opened)]]);
     });
 
     it("redeem refuses an expired and an unknown link, and changes nothing", async () => {
