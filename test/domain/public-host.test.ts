@@ -4,12 +4,16 @@ import { describe, expect, it } from "vitest";
 import { isPublicAddress, isPublicHost } from "../../domain/public-host.js";
 
 describe("isPublicAddress", () => {
-  it.each(["168.63.129.16", "::8.8.8.8", "::ffff:168.63.129.16", "::ffff:0:10.0.0.1", "fe80::1%1"])(
-    "refuses %s, of Azure, or a spelling that ipaddr.js does not know",
-    (address) => {
-      expect(isPublicAddress(address)).toBe(false);
-    },
-  );
+  it.each([
+    [
+      "the cloud's own addresses",
+      ["169.254.169.254", "64:ff9b::169.254.169.254", "168.63.129.16", "::ffff:168.63.129.16"],
+    ],
+    ["IPv4 in IPv6", ["::8.8.8.8", "::ffff:10.0.0.1", "::ffff:0:10.0.0.1", "2002:a00:1::1"]],
+    ["not assigned, and link local with a zone", ["4000::1", "fe80::1%1"]],
+  ])("refuses %s: %j", (_, addresses) => {
+    for (const address of addresses) expect([address, isPublicAddress(address)]).toEqual([address, false]);
+  });
 
   it.each([
     [

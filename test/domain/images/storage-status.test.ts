@@ -13,6 +13,7 @@ import {
   keepWithoutThumbnail,
   objectsOf,
   retry,
+  STORAGE_STATUSES,
   type StorageStatus,
   type StoredImage,
   storageRetryAfterSeconds,
@@ -36,6 +37,10 @@ const states = {
 const afterFailedAttempts = (failedAttempts: number): UploadingImage => ({ ...states.uploading, failedAttempts });
 
 describe("the image of a finished task", () => {
+  it("has exactly these states", () => {
+    expect(STORAGE_STATUSES).toEqual(Object.keys(states));
+  });
+
   it("keeps its URL and its name when it is given up, expires, or gets its thumbnail", () => {
     expect(giveUp(states.uploading)).toEqual(states.failed);
     expect(expire(states.uploading)).toEqual(states.expired);
