@@ -148,6 +148,7 @@ describe("SharpImaging.panorama", () => {
 
   it.each<[string, () => Sharp, boolean]>([
     ["a black JPEG", () => plain(target, "black").jpeg(), true],
+    ["a grey WebP", () => plain(target, "#777777").webp(), true],
     ["a transparent PNG", () => plain(target).ensureAlpha(0).png(), true],
     ["a black picture with one bright dot", () => dotted(), false],
     ["a panorama", () => seamless(target).jpeg(), false],

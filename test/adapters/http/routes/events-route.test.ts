@@ -200,6 +200,15 @@ describe("streams of events", () => {
       ]);
     });
 
+    it("end in the moment in which the key expires", async () => {
+      await changeKey("expires_at", new Date(service.clock.now().getTime() + 10_000));
+      const reader = await open("/events");
+      await service.clock.advance(9_999);
+      expect(service.inFlight).toBe(1);
+      await service.clock.advance(1);
+      expect(await reader.ended).toBe("ended");
+    });
+
     it("leave nothing behind", async () => {
       await changeKey("expires_at", new Date(service.clock.now().getTime() + 600_000));
       const id = await service.created(customer);

@@ -89,7 +89,8 @@ describe("the gallery", () => {
   });
 
   it("answers every text with a page, and shows all panoramas if it has no words", async () => {
-    const [only] = await publish(["a lake"]);
+    const [only] = await publish(["a lake <script>alert(1)</script>"]);
+    expect((await read("/gallery")).text).not.toContain("<script>alert");
     for (const q of ["\0", "%", "'--", "\ud800", "a".repeat(3_000)])
       expect([q, (await read(search(q))).status]).toEqual([q, 200]);
     for (const path of ["/gallery?q=?!", "/gallery?q=", "/gallery?q=lake&q=x&sort=up"])
