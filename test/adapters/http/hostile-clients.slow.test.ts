@@ -143,4 +143,15 @@ describe("the HTTP server and misbehaving clients", () => {
       expect(await service.ledger.balance(customer.accountId)).toBe(1_000_000 - 4);
     });
   });
+
+  it("reads no body of a request without an API key, and answers the next one on its connection", async () => {
+    const connection = await RawConnection.open(service.port);
+    connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
+    connection.send("x".repeat(1000));
+    connection.send("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 200 /);
+    connection.close();
+  });
 });
