@@ -75,6 +75,27 @@ describe("a meter", () => {
     expect(await pdf.balance(acme)).toBe(4);
   });
 
+  it("keeps an idempotency key while its hold is held", async () => {
+    const long = await held(upload);
+    for (let minutes = 0; minutes < 25 * 60; minutes += 9) {
+      await clock.advance(9 * 60_000);
+      await long.renew();
+    }
+    expect(await held(upload)).toMatchObject({ taskId: long.taskId, state: "held", replayed: true });
+    await long.capture();
+    expect((await held(upload)).replayed).toBe(false);
+    expect(await pdf.balance(acme)).toBe(4);
+  });
+
+  it("keeps an idempotency key for 24 hours after its hold has ended", async () => {
+    const { taskId, capture } = await held(upload);
+    await capture();
+    await clock.advance(24 * 60 * 60_000 - 1);
+    expect(await held(upload)).toMatchObject({ taskId, state: "captured", replayed: true });
+    await clock.advance(1);
+    expect(await held(upload)).toMatchObject({ state: "held", replayed: false });
+  });
+
   it("refuses an idempotency key for another price or another fingerprint", async () => {
     const reused = { kind: "key_reused", key: "upload-7", hours: 24 };
     await held({ ...upload, fingerprint: "a" });
