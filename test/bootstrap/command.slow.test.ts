@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { panoramaVersion } from "../../bootstrap/version.js";
+import { FakeGcs } from "../support/fake-gcs.js";
 import { freePort } from "../support/free-port.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { type CommandOutcome, Installation } from "../support/service-process.js";
@@ -118,8 +119,14 @@ describe("the panorama command while the service runs", () => {
     const mistyped = await anInstallation({ PORT: "many" });
     expect(messageOf("configuration", await mistyped.answer("ledger", "verify"))).toContain("PORT");
     const worker = { PROVIDER: "comfyui", COMFYUI_BASE_URL: "http://127.0.0.1:9", COMFYUI_WORKFLOW: "none.json" };
-    const served = await (await anInstallation(worker)).command("serve");
-    expect(messageOf("configuration", served, ["starting"])).toContain("COMFYUI_WORKFLOW=none.json");
+    const serve = async (environment: Record<string, string>) => (await anInstallation(environment)).command("serve");
+    const served = messageOf("configuration", await serve(worker), ["starting"]);
+    expect(served).toContain("COMFYUI_WORKFLOW=none.json");
+    const gcs = await FakeGcs.start();
+    onTestFinished(() => gcs.close());
+    const bucket = { STORAGE: "gcs", GCS_BUCKET: "mistyped", GCS_API_ENDPOINT: gcs.url };
+    const unusable = "The bucket mistyped is not usable: Cloud Storage answered 404.";
+    expect(messageOf("configuration", await serve(bucket), ["starting"])).toContain(unusable);
   });
 
   it("makes no database where there is none, unless it is serve or migrate", async () => {

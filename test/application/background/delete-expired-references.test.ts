@@ -28,11 +28,16 @@ const upload = async (count: number) => {
 };
 
 describe("deleteExpiredReferences", () => {
-  it("deletes every unused image once its time is over, and not earlier", async () => {
+  it("deletes every unused image once its time is over, not earlier, and again if the storage was away", async () => {
     await upload(250);
     await world.clock.advance(RETENTION_MILLISECONDS);
     expect(await world.deleteExpired()).toBe(0);
     await world.clock.advance(1);
+    world.storage.available = false;
+    expect(await world.deleteExpired()).toBe(0);
+    world.storage.available = true;
+    expect(await world.deleteExpired()).toBe(0);
+    await world.clock.advance(LEASE_MILLISECONDS);
     expect(await world.deleteExpired()).toBe(250);
     expect(world.storage.objects.size).toBe(0);
     await world.clock.advance(LEASE_MILLISECONDS);

@@ -1,3 +1,4 @@
+import { err } from "neverthrow";
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { panoramaTask } from "../../../application/events/panorama-task.js";
@@ -9,7 +10,7 @@ import { anOwner, aWorld } from "../../support/world.js";
 
 const PANORAMAS = 3;
 
-it("renames the files of everything that is hidden when the storage is available again", async () => {
+it("renames the files of everything that is hidden when the storage is available again, also half-way", async () => {
   const world = aWorld();
   const owner = await anOwner(world, 1_000);
   const ids: TaskId[] = [];
@@ -38,7 +39,17 @@ it("renames the files of everything that is hidden when the storage is available
 
   world.storage.available = true;
   await world.clock.advance(60_000);
+  const stuck = names.find((name) => name.endsWith(".webp"));
+  const remove = world.storage.delete.bind(world.storage);
+  world.storage.delete = async (name) => {
+    if (name !== stuck) return remove(name);
+    world.storage.delete = remove;
+    return err({ kind: "storage_unavailable", reason: "busy" });
+  };
   expect(await world.keep()).toBe(PANORAMAS);
+  expect(names.filter((name) => world.storage.objects.has(name))).toEqual([stuck]);
+  await world.clock.advance(60_000);
+  expect(await world.keep()).toBe(1);
   const after = await read();
   expect(bytesOf(after)).toEqual(bytes);
   expect(world.storage.objects.size).toBe(2 * PANORAMAS);

@@ -131,7 +131,11 @@ describe("RemoteProvider.poll", () => {
 
 it.each<[string, Fault, string]>([
   ["status 429", refuses(429, { "retry-after": "1" }), "status 429: too many requests for the provider"],
-  ["no credit", refuses(403, {}, { error: "quota" }), "status 403: no credit or quota is left with the provider"],
+  [
+    "no credit",
+    refuses(403, {}, { error: "You have used every generation." }),
+    "status 403: no credit or quota is left with the provider",
+  ],
   ["a cut connection", FAULTS.cutBefore, "UND_ERR_SOCKET"],
 ])("RemoteProvider.check reports the settings as unchecked after %s", async (_, fault, reason) => {
   on.remote.fake.faults.checks.push(fault);
