@@ -134,13 +134,6 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("refuses a request without an API key without reading the body", async () => {
-    const connection = await RawConnection.open(service.port);
-    connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
-    expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
-    connection.close();
-  });
-
   it("refuses a Content-Length of more than 25 MiB without reading the body", async () => {
     const connection = await RawConnection.open(service.port);
     connection.send(
