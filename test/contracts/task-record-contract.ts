@@ -202,6 +202,19 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
+    it("renames a task that is hidden after the lease of a worker that has not ended", async () => {
+      const { tasks } = stores;
+      const task = await kept();
+      await move(task, task, end);
+      const [late] = await tasks.claim("keep", end, secondsAfter(end, 60), 9);
+      if (late === undefined) throw new Error("it is not due");
+      const hiding = { at: secondsAfter(end, 61), reason: "why" };
+      (await tasks.hide(task.id, hiding, () => anImageName(2)))._unsafeUnwrap();
+      await move(late, task);
+      const [renaming] = await tasks.claim("keep", secondsAfter(end, 61), secondsAfter(end, 120), 9);
+      expect(renaming?.task.image.nextName).toBe(anImageName(2));
+    });
+
     it("erases a deleted task under the present and the next name of its image", async () => {
       const { tasks, operators } = stores;
       const until = secondsAfter(end, 60);

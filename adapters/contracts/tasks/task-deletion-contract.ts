@@ -53,6 +53,15 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("erase", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
   });
 
+  it("erase stays due when a worker ends after its lease and after the deletion", async () => {
+    await succeeded(1);
+    const [late] = await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+    unwrap(await tasks.delete(taskId(1), owner, secondsAfter(noon, 61)));
+    unwrap(await tasks.move(late!, late!.task, undefined));
+    const erasing = await tasks.claim("erase", secondsAfter(noon, 61), secondsAfter(noon, 120), 9);
+    expect(erasing.map(({ task }) => task)).toEqual([late!.task]);
+  });
+
   it("a deleted task is due for erase now or after the lease, until move completes it", async () => {
     const idle = await kept(1);
     const leased = await succeeded(2);

@@ -6,8 +6,8 @@ export const DUE_WHEN_DELETED = "due_at = case when state = 'succeeded' then cas
 
 /**
  * Sets when a succeeded task is due. One that was deleted while it was leased, or whose image got a next name, stays
- * due since then.
+ * due since then, also if the lease had expired by that time: nothing else gives a leased task another due time.
  */
 export const DUE_UNLESS_DELETED = `due_at = case
-  when (deleted_at is not null or next_image_name is not null) and due_at < leased_until then due_at
+  when (deleted_at is not null or next_image_name is not null) and due_at <> leased_until then due_at
   else cast(? as timestamptz) end`;
