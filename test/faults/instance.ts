@@ -77,11 +77,12 @@ export class Instance {
   readonly calls = new Map<Target, number>();
   readonly useCases: ReturnType<typeof this.wire>;
   readonly ids = new RecordingIds();
-  /** Resolves when the instance is killed. */
+  /** Resolves when the instance is killed, and the database has rolled back its transactions. */
   readonly killed: Promise<void>;
   isDead = false;
   hasStruck = false;
   private die = () => {};
+  private readonly transactions = new Set<Promise<unknown>>();
   private readonly around: Surroundings;
   private readonly plan: PlannedFault | undefined;
   /** Lets another instance run while a call of this one is under way. */
@@ -95,8 +96,10 @@ export class Instance {
     this.around = around;
     this.plan = plan;
     this.letOthersRun = letOthersRun;
-    this.killed = new Promise((resolve) => {
+    this.killed = new Promise<void>((resolve) => {
       this.die = resolve;
+    }).then(async () => {
+      await Promise.allSettled(this.transactions);
     });
     this.useCases = this.wire();
   }
@@ -162,8 +165,14 @@ export class Instance {
     return new Proxy(database, {
       get: (target, name) => {
         if (name === "transaction") {
-          const transaction: AnyDatabase["transaction"] = (work) =>
-            target.transaction((sql) => work((text, parameters) => this.statement(sql, text, parameters)));
+          const transaction: AnyDatabase["transaction"] = (work) => {
+            const ended = target.transaction((sql) =>
+              work((text, parameters) => this.statement(sql, text, parameters)),
+            );
+            this.transactions.add(ended);
+            void ended.finally(() => this.transactions.delete(ended)).catch(() => {});
+            return ended;
+          };
           return transaction;
         }
         if (name === "sql") {
