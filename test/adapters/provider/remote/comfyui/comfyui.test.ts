@@ -5,6 +5,7 @@ import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
+import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
 import { hostedPicture, hostedPictures } from "../../../../support/hosted-pictures.js";
@@ -124,9 +125,11 @@ describe("comfyui dialect", () => {
     expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
   });
 
-  it("uploads a reference image, and uses it for every placeholder that has no image of its own", async () => {
+  it("uploads a reference image, which it needs, and uses it for every placeholder that has no image of its own", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
+    const refused = err(invalidRequest("image_urls", { name: "images_only" }));
+    expect(provider.checkRequest(aCreationRequest({ prompt: "a lake" }))).toEqual(refused);
     const image_urls = await hostedPictures(storage, 1);
     expect((await provider.submit(order(1, { prompt: "a lake", image_urls }))).isOk()).toBe(true);
     expect(fake.uploads).toEqual([expect.stringMatching(/^panorama\/[0-9a-f]{64}\.png$/)]);
