@@ -171,6 +171,20 @@ export const describeOrderStore = (
       expect(await orders.countPaid(owner)).toBe(1);
     });
 
+    it("takes back once what is refunded twice while its order is paid", async () => {
+      const { orders, ledger } = stores;
+      const checkout = anOrderCheckout({ priceCents: 900 });
+      for (let n = 1; n <= 12; n += 1) {
+        await orders.insert(aPendingOrder({ id: orderId(n), checkout }));
+        const [refund, paymentId] = [{ id: `re_${n}`, kind: "refund", cents: 300, at: noon } as const, `pi_${n}`];
+        await Promise.all([
+          orders.pay(aPaidOrder({ id: orderId(n), checkout, paymentId })),
+          ...[1, 2].map(() => orders.recordReturn(paymentId, refund, noon)),
+        ]);
+        expect([n, await ledger.balance(owner)]).toEqual([n, n * 67]);
+      }
+    });
+
     it("takes back at most the credits not taken back before", async () => {
       const { orders, ledger } = stores;
       await orders.insert(aPendingOrder());
