@@ -6,16 +6,23 @@ import type { PixelSize } from "../../../domain/images/resolution.js";
 import { noise, plain, seamless, withSeam } from "../../support/test-images.js";
 import { rawOf, small, target } from "./raw-pictures.js";
 
+/** Columns of padding, as before a resize. */
+const PADDING = 5;
+
 /** A picture whose pixels have these colours. */
 const drawn = (
   { widthPixels: width, heightPixels: height }: PixelSize,
   colour: (x: number, y: number) => readonly [number, number, number],
 ) => {
-  const data = new Uint8Array(width * height * 3);
+  const columns = width + 2 * PADDING;
+  const data = new Uint8Array(columns * height * 3);
   for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) data.set(colour(x, y).map(Math.round), (y * width + x) * 3);
+    for (let column = 0; column < columns; column += 1) {
+      const x = (column - PADDING + width) % width;
+      data.set(colour(x, y).map(Math.round), (y * columns + column) * 3);
+    }
   }
-  return { data, width, height, channels: 3, left: 0 };
+  return { data, width, height, channels: 3, left: PADDING };
 };
 
 /** The same numbers for the same pixel, from 0 to 1. */
