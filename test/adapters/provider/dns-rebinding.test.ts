@@ -93,10 +93,10 @@ if (process.platform === "linux")
       Object.assign(dns, { answers, queries: 0 });
     };
 
-    it("connects to the address that it has checked, and asks once for each connection", async () => {
-      const port = await listen((_, response) => response.end("picture"));
+    it("connects to the address that it has checked, asks once for each connection, and sends no key", async () => {
+      const port = await listen(({ headers }, response) => response.end(headers.authorization ?? "picture"));
       resolveTo([PUBLIC], [PRIVATE]);
-      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
+      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits, { authorization: "Bearer key" });
       expect(Buffer.from(fetched._unsafeUnwrap().bytes).toString()).toBe("picture");
       expect([connectedTo, dns.queries]).toEqual([[PUBLIC], 1]);
     });
