@@ -13,9 +13,9 @@ describe("the seam of a panorama", () => {
   });
 
   it.each([target, size(512, 256), size(3000, 1500)])(
-    "is measured and removed over the whole height, at $widthPixels × $heightPixels",
+    "is measured and removed over the whole height, with the padding, at $widthPixels × $heightPixels",
     async (given) => {
-      const raw = await rawOf(withSeam(given, 40));
+      const raw = await rawOf(withSeam(given, 40), 7);
       /** The largest difference between the last and the first column. */
       const step = () =>
         Math.max(
@@ -28,6 +28,11 @@ describe("the seam of a panorama", () => {
       expect(step()).toBeGreaterThanOrEqual(39);
       await blendSeam(raw);
       expect(step()).toBeLessThanOrEqual(6);
+      const [at, last] = [pixels(raw), raw.height - 1];
+      for (const y of [0, last]) {
+        expect([at(-7, y), at(-1, y)]).toEqual([at(raw.width - 7, y), at(raw.width - 1, y)]);
+        expect([at(raw.width, y), at(raw.width + 6, y)]).toEqual([at(0, y), at(6, y)]);
+      }
       expect(seamOf(raw)).toBeLessThanOrEqual(SEAM_VISIBLE);
     },
   );
