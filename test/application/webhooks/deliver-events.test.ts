@@ -106,6 +106,19 @@ describe("deliverEvents", () => {
     expect(await deliver()).toBe(2);
   });
 
+  it("sends to an origin where nobody has confirmed an event once in five seconds, for all accounts", async () => {
+    const accounts = [owner, await anOwner(world, 100)];
+    for (const [n, account] of accounts.entries()) await endpointAt(`https://never.example/${n}`, account);
+    for (const account of accounts) await failedTasks(1, account);
+    sender.answer = () => FAILURE;
+    expect(await deliver()).toBe(1);
+    await world.clock.advance(4_999);
+    expect(await deliver()).toBe(0);
+    await world.clock.advance(1);
+    expect(await deliver()).toBe(1);
+    expect(sender.sent.map(({ url }) => url)).toEqual(["https://never.example/0", "https://never.example/1"]);
+  });
+
   it("tries a failed delivery again with the same id, and reports each attempt", async () => {
     await endpointAt("https://a.example/hook");
     const [id] = await failedTasks(1);
