@@ -1,8 +1,15 @@
 import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
 import { expect, it } from "vitest";
 import { accountId, noon, secondsAfter, taskId } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { balanceAfter, expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
+import {
+  balanceAfter,
+  type CapturedHold,
+  expireHolds,
+  type OpenHold,
+  refundCaptured,
+} from "../../../domain/credits/hold.js";
 import { sumOf } from "../../../domain/credits/ledger.js";
 
 const owner = accountId(1);
@@ -49,6 +56,22 @@ it("expireHolds gives the same result in one call or in several", () => {
       expect(account).toEqual({ credits: atOnce.credits, open: atOnce.open });
     }),
   );
+});
+
+it("refundCaptured returns what is left of the captured credits, or a part of it", () => {
+  const captured = (refunded: number): CapturedHold => ({
+    ...aHold(1, 5, 1),
+    reservation: { ...aHold(1, 5, 1).reservation, state: "captured" },
+    captured: credits(4),
+    refunded: credits(refunded),
+  });
+  const refunded = (amount: number, before = 0) => ok({ hold: captured(before + amount), credits: credits(amount) });
+  const tooHigh = (refundable: number) => err({ kind: "refund_too_high", refundable });
+  expect(refundCaptured(captured(0))).toEqual(refunded(4));
+  expect(refundCaptured(captured(0), credits(4))).toEqual(refunded(4));
+  expect(refundCaptured(captured(1), credits(2))).toEqual(refunded(2, 1));
+  expect(refundCaptured(captured(1), credits(4))).toEqual(tooHigh(3));
+  expect(refundCaptured(captured(4))).toEqual(tooHigh(0));
 });
 
 it("balanceAfter stays within 32 bits, held credits included", () => {

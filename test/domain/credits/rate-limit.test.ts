@@ -88,6 +88,12 @@ describe("the rate limit", () => {
     );
   });
 
+  it("drops admissions a whole window in the future, because the clock was set back", () => {
+    const log = [start, start + 1, start + 59_000];
+    const now = start - 2_000;
+    expect(admitRequest(log, perMinute(3), now)._unsafeUnwrap()).toMatchObject({ log: [now, start, start + 1] });
+  });
+
   const clockThatIsSetBack = (setBackMax: number) =>
     fc.array(fc.record({ wait: gap, setBack: fc.oneof(fc.constant(0), fc.nat(setBackMax)) }), { maxLength: 40 });
 
