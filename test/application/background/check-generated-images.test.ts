@@ -199,6 +199,19 @@ describe("checkGeneratedImages", () => {
     expect(await imageStatus()).toBe("saved");
   });
 
+  it("stores nothing of a task that another worker has claimed meanwhile", async () => {
+    world.tasks.moveWithinLease = async () => err({ kind: "stale_task", id });
+    await world.check();
+    expect([world.reporter.of("task_succeeded"), world.storage.objects.size]).toEqual([[], 0]);
+  });
+
+  it("reports that a stored image cannot be recorded", async () => {
+    const error = new Error("the database is down");
+    world.tasks.move = () => Promise.reject(error);
+    await world.check();
+    expect(world.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "check", taskId: id, error }]);
+  });
+
   it("checks other results although the storage answers after half a minute, and with an error", async () => {
     for (let n = 0; n < 4; n += 1) (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.clock.advance(world.provider.nextPollMilliseconds());
