@@ -85,7 +85,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a worker forgets a deletion while it has the task",
     file: "adapters/persistence/prepared/tasks/due-when-deleted.ts",
-    edits: [["(deleted_at is not null or next_image_name is not null) and due_at < leased_until", "false"]],
+    edits: [["(deleted_at is not null or next_image_name is not null) and due_at <> leased_until", "false"]],
     foundBy: matrix("deleted while"),
   },
   {
