@@ -45,6 +45,13 @@ describe("openTask", () => {
     });
   });
 
+  it("tells that the balance fell below the account's threshold", () => {
+    const account = { ...standing(13, 0), lowBalanceThreshold: credits(10) };
+    const opened = openATask(account, draft(), noon)._unsafeUnwrap();
+    expect(opened.lowBalance).toEqual({ balance: 9, threshold: 10 });
+    expect(openATask(standing(13, 0), draft(), noon)._unsafeUnwrap()).not.toHaveProperty("lowBalance");
+  });
+
   it("queues a task that is given a turn, at the same price", () => {
     const { task, standing: after } = openATask(standing(100, 2), draft("4k"), noon, { turn: 3 })._unsafeUnwrap();
     expect(task).toStrictEqual(aQueuedTask({ ...draft("4k"), turn: 3 }));

@@ -62,6 +62,7 @@ describe("a filter of tasks", () => {
       }),
       { numRuns: 500 },
     );
+    expect(filterText({ metadata: {} })).toBeUndefined();
     expect(filterText({ status: "failed", metadata: {} })).toBe('{"status":"failed"}');
   });
 });
