@@ -81,7 +81,7 @@ describe("login and sign-up", () => {
   });
 
   it("leave out a requested page that makes a longer URL than proxies take", async () => {
-    const next = `/works?${new URLSearchParams({ prompt: "湖".repeat(3_000) })}`; // 27 kB
+    const next = `/works?${new URLSearchParams({ prompt: "湖".repeat(1_500) })}`; // 13.5 kB
     const answers = [
       await visit(next),
       await post("/signup", { email: "long@example.com", password: PASSWORD, next }),
