@@ -10,11 +10,12 @@ import type { AccountId } from "../../../domain/ids.js";
 import { withFailure } from "../../../domain/tasks/failure-budget.js";
 import type { FailedTask } from "../../../domain/tasks/task.js";
 import { rowOf } from "../orm/entities.js";
-import { type AccountTable, ApiKeyTable } from "../schema/schema.js";
+import { ApiKeyTable } from "../schema/schema.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Statement } from "../sql/statement.js";
 
-export const toAccount = (account: InferEntity<typeof AccountTable>): Account => ({
+/** From an entity, or from `accountRow`. */
+export const toAccount = (account: Row): Account => ({
   id: branded<AccountId>(account, "id"),
   email: branded<Account["email"]>(account, "email"),
   createdAt: date(account, "createdAt"),

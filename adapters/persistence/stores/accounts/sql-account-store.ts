@@ -7,6 +7,7 @@ import { purchaseEntry } from "../../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount } from "../../prepared/insert-account.js";
+import { accountRow } from "../../prepared/visitor-rows.js";
 import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
@@ -45,8 +46,8 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
   }
 
   async find(id: AccountId): Promise<Account | undefined> {
-    const found = await this.entities.findOne(AccountTable, id);
-    return found === null ? undefined : toAccount(found);
+    const row = await accountRow(this.database, id);
+    return row && toAccount(row);
   }
 
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {

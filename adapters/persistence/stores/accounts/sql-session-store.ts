@@ -3,6 +3,7 @@ import type { SessionStore } from "../../../../application/ports/stores/account-
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, EntityStore } from "../../orm/entities.js";
+import { sessionRow } from "../../prepared/visitor-rows.js";
 import { AccountTable, SessionTable } from "../../schema/schema.js";
 import { branded, date, type Row, text } from "../../sql/columns.js";
 
@@ -22,8 +23,8 @@ export class SqlSessionStore extends EntityStore implements SessionStore {
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {
-    const found = await this.entities.findOne(SessionTable, tokenSha256);
-    return found === null ? undefined : toSession(found);
+    const row = await sessionRow(this.database, tokenSha256);
+    return row && toSession(row);
   }
 
   async delete(tokenSha256: string): Promise<void> {
