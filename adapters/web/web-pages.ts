@@ -9,7 +9,7 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { GalleryMode } from "../../domain/tasks/visibility.js";
-import type { Page, WebSide } from "../web-page/page.js";
+import type { Page, PageReply, WebSide } from "../web-page/page.js";
 import { accountPages } from "./account/account-pages.js";
 import { keyPages } from "./account/key-pages.js";
 import { loginPages } from "./account/login-pages.js";
@@ -128,14 +128,24 @@ export const webPages = async (
     ...layout.site.pages,
     ...files.pages,
   ];
+  const readable = readableAddress(pages);
   /** The page of this address, or the next one above for the address of a form. */
-  const again = (url: string) => (nextPath(url) === url ? readableAddress(url, pages) : undefined);
+  const again = (url: string) => (nextPath(url) === url ? readable(url) : undefined);
   return {
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
     failed: (requestId, url) => layout.failed(requestId, again(url)),
-    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, undefined, again(url)),
+    limited: keptLast((retryAfterSeconds, url) => layout.limited(retryAfterSeconds, undefined, again(url))),
     busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, again(url)),
+  };
+};
+
+/** Keeps the last page: a flood gets the same one again and again, and must cost little. */
+const keptLast = (make: WebSide["limited"]): WebSide["limited"] => {
+  let last: { readonly seconds: number; readonly url: string; readonly page: PageReply } | undefined;
+  return (seconds, url) => {
+    if (last?.seconds !== seconds || last.url !== url) last = { seconds, url, page: make(seconds, url) };
+    return last.page;
   };
 };
 
@@ -143,15 +153,17 @@ export const webPages = async (
  * An address that can be read. The answer to a form may have an address that only forms have: then it is the next page
  * above, such as `/account` for `/account/password`.
  */
-const readableAddress = (address: string, pages: readonly Page[]): string => {
-  let [path = "/"] = address.split("?");
-  const has = (method: Page["method"]) => pages.some((page) => page.method === method && isAt(page, path));
-  if (!has("POST") || has("GET")) return address;
-  while (!has("GET")) path = path.slice(0, path.lastIndexOf("/")) || "/";
-  return path;
+const readableAddress = (pages: readonly Page[]) => {
+  const [ofPages, ofForms] = [pathsOf(pages, "GET"), pathsOf(pages, "POST")];
+  return (address: string): string => {
+    let [path = "/"] = address.split("?");
+    if (!ofForms.test(path) || ofPages.test(path)) return address;
+    while (!ofPages.test(path)) path = path.slice(0, path.lastIndexOf("/")) || "/";
+    return path;
+  };
 };
 
-const isAt = ({ path }: Page, address: string): boolean => {
-  const [parts, given] = [path.split("/"), address.split("/")];
-  return parts.length === given.length && parts.every((part, n) => part.startsWith(":") || part === given[n]);
+const pathsOf = (pages: readonly Page[], method: Page["method"]): RegExp => {
+  const paths = pages.filter((page) => page.method === method).map(({ path }) => path);
+  return new RegExp(`^(${paths.map((path) => path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]*")).join("|")})$`);
 };
