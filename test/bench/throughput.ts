@@ -8,8 +8,8 @@ import type { AnyDatabase } from "../support/sql-stores.js";
 import { aCustomer } from "./customer.js";
 import { ACCOUNTS, creationOf, creditsOf, fill, listOf, readOf } from "./load/data.js";
 import { LoadGenerator } from "./load/load.js";
-import type { Load } from "./load/load-process.js";
 import { startScript } from "./load/processes.js";
+import { type List, sendWithWrk } from "./load/wrk.js";
 import type { Rig, Scenario } from "./rig.js";
 import { quantile } from "./statistics.js";
 import { type Measured, mainThreadSeconds, newMeasured } from "./throughput/main-thread.js";
@@ -18,11 +18,11 @@ import { type Row, report, save } from "./throughput/ratios.js";
 
 const BASELINE = "test/bench/baseline.json";
 
-type Requests = Load["requests"];
 type Length = { readonly seconds: number; readonly rounds: number };
 
 const run = promisify(execFile);
 const CONNECTIONS = 32;
+const LATENCY_CONNECTIONS = [4, 32];
 /** Long enough for two panoramas of each customer, from their creation until they are saved. */
 const PAINTING_SECONDS = 12;
 /** A p99 above this, without painting, shows that requests queue up. */
@@ -42,21 +42,17 @@ const inTurn = async <Name extends string>(
 };
 
 /**
- * Measures answers a second over 32 connections. Adds the 99th percentile of each measurement to `p99s`, and the
- * microseconds of the main thread for each answer to `cpu`.
+ * Measures answers a second. Adds the 99th percentile of each measurement to `p99s`, and the microseconds of the main
+ * thread for each answer to `cpu`.
  */
 const throughput =
-  (generator: LoadGenerator, { origin, pid }: Server, requests: Requests, { p99s, cpu }: Measured = newMeasured()) =>
+  ({ origin, pid }: Server, requests: List, { p99s, cpu }: Measured = newMeasured(), connections = CONNECTIONS) =>
   async (seconds: number): Promise<number> => {
     const before = await mainThreadSeconds(pid);
-    const outcome = await generator.during(seconds, { port: portOf(origin), requests, connections: CONNECTIONS });
-    const [statuses, [times]] = [Object.keys(outcome.answers), Object.values(outcome.answers)];
-    if (times === undefined || !statuses.every((status) => status.startsWith("2"))) {
-      throw new Error(`${origin}: not all answers are 2xx: ${outcome.refusals[0]}`); // the figures would mean nothing
-    }
-    p99s.push(times.p99);
-    cpu.push((((await mainThreadSeconds(pid)) - before) / times.count) * 1e6);
-    return times.count / outcome.seconds;
+    const sent = await sendWithWrk(seconds, { origin, requests, connections });
+    p99s.push(sent.p99);
+    cpu.push((((await mainThreadSeconds(pid)) - before) / sent.count) * 1e6);
+    return sent.count / sent.seconds;
   };
 
 type Server = { readonly origin: string; readonly pid: number | undefined };
@@ -86,7 +82,6 @@ const recordReplies = async (origin: string, file: string): Promise<void> => {
 const POLLING = { PROVIDER_POLL_MS: "30000" };
 
 const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
-  const generator = await LoadGenerator.start(rig);
   const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
   rig.defer(() => rm(folder, { recursive: true }));
   const { service } = await rig.install("sqlite", await rig.instantProvider(POLLING), (database) =>
@@ -111,16 +106,14 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   const against = async (
     work: string,
     measuredService: Installation,
-    requests: Requests,
+    requests: List,
     servers: Readonly<Record<string, Server>>,
   ): Promise<Row[]> => {
     const measured = newMeasured();
     const theirs = Object.entries(servers).map(([name, server]) => ({ name, server, measured: newMeasured() }));
     const figures = await inTurn(length, {
-      service: throughput(generator, serverOf(measuredService), requests, measured),
-      ...Object.fromEntries(
-        theirs.map(({ name, server, measured }) => [name, throughput(generator, server, requests, measured)]),
-      ),
+      service: throughput(serverOf(measuredService), requests, measured),
+      ...Object.fromEntries(theirs.map(({ name, server, measured }) => [name, throughput(server, requests, measured)])),
     });
     return theirs.map(({ name, measured: { cpu } }) => ({
       work,
@@ -142,7 +135,7 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   await ended.end("SIGTERM");
   const measured = newMeasured();
   const { ours, theirs } = await inTurn(length, {
-    ours: throughput(generator, serverOf(service), "creations", measured),
+    ours: throughput(serverOf(service), "creations", measured),
     theirs: async (seconds) => {
       const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
       const { stdout } = await run(process.execPath, ["--import", "tsx", script, file, String(seconds)]);
@@ -158,16 +151,15 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
 };
 
 const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
-  const generator = await LoadGenerator.start(rig);
   const fillRunning = (database: AnyDatabase) => fill(database, ACCOUNTS, { running: true });
   const { service } = await rig.install("postgres", await rig.instantProvider(POLLING), fillRunning);
   // pgbench has a database of its own: its creations must not fill the accounts that the service serves.
   const url = (await rig.install("postgres", {}, fillRunning)).service.environment.DATABASE_URL ?? "";
   await service.start();
-  const against = async (work: string, requests: Requests, scripts: Parameters<typeof pgbench>[1]): Promise<Row> => {
+  const against = async (work: string, requests: List, scripts: Parameters<typeof pgbench>[1]): Promise<Row> => {
     const { p99s, cpu } = newMeasured();
     const figures = await inTurn(length, {
-      ours: throughput(generator, serverOf(service), requests, { p99s, cpu }),
+      ours: throughput(serverOf(service), requests, { p99s, cpu }),
       theirs: (seconds) => pgbench(url, scripts, seconds),
     });
     const row = { work, against: "pgbench, the same statements one by one", better: "higher", unit: "/s" } as const;
@@ -191,31 +183,35 @@ const measureLatency = async (rig: Rig, length: Length): Promise<Row[]> => {
   const { service } = await rig.install("sqlite", {}, fill);
   await service.start();
   const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
-  const saturate = throughput(generator, serverOf(service), "reads");
-  await saturate(length.seconds); // its throughput is that of a service that runs for longer
-  const perSecond = (await saturate(length.seconds)) / 2;
-  const load = { port: portOf(service.url), requests: "reads", connections: CONNECTIONS, perSecond } as const;
-  const measured = async () => (await generator.during(PAINTING_SECONDS, load)).answers["200"]?.p99 ?? Number.NaN;
-  /** Each customer always has a 4k panorama in progress. */
-  const whilePainting = async () => {
-    let isOn = true;
-    const painting = customers.map(async (customer) => {
-      while (isOn) {
-        const { id } = await customer.create({ prompt: "a quiet lake at sunset with mountains", resolution: "4k" });
-        await customer.untilKept(id);
-      }
-    });
-    const figure = await measured();
-    isOn = false;
-    await Promise.all(painting);
-    return figure;
-  };
-  const { painting: ours, idle: theirs } = await inTurn(length, { idle: measured, painting: whilePainting });
-  if (quantile(theirs, 0.5) > OVERLOADED_MILLISECONDS) {
-    console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
+  const rows: Row[] = [];
+  for (const connections of LATENCY_CONNECTIONS) {
+    const saturate = throughput(serverOf(service), "reads", newMeasured(), connections);
+    await saturate(length.seconds); // its throughput is that of a service that runs for longer
+    const perSecond = (await saturate(length.seconds)) / 2;
+    const load = { port: portOf(service.url), requests: "reads", connections, perSecond } as const;
+    const measured = async () => (await generator.during(PAINTING_SECONDS, load)).answers["200"]?.p99 ?? Number.NaN;
+    /** Each customer always has a 4k panorama in progress. */
+    const whilePainting = async () => {
+      let isOn = true;
+      const painting = customers.map(async (customer) => {
+        while (isOn) {
+          const { id } = await customer.create({ prompt: "a quiet lake at sunset with mountains", resolution: "4k" });
+          await customer.untilKept(id);
+        }
+      });
+      const figure = await measured();
+      isOn = false;
+      await Promise.all(painting);
+      return figure;
+    };
+    const { painting: ours, idle: theirs } = await inTurn(length, { idle: measured, painting: whilePainting });
+    if (quantile(theirs, 0.5) > OVERLOADED_MILLISECONDS) {
+      console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
+    }
+    const work = `p99 of GET /panoramas/{id} at half the throughput, ${connections} connections, two 4k panoramas in progress`;
+    rows.push({ work, against: "without them", better: "lower", unit: "ms", ours, theirs });
   }
-  const work = "p99 of GET /panoramas/{id} at half the throughput, two 4k panoramas in progress";
-  return [{ work, against: "without them", better: "lower", unit: "ms", ours, theirs }];
+  return rows;
 };
 
 const PARTS = { sqlite: measureSqlite, postgres: measurePostgres, latency: measureLatency };

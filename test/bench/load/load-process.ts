@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { quantile } from "../statistics.js";
 import { ACCOUNTS, LISTS } from "./data.js";
-import type { Sent } from "./sent.js";
+import { formatted, type Sent } from "./sent.js";
 
 /*
  * A process: sends requests as its parent asks for (load.ts), and reports what came back. In a process of its own, so
@@ -44,13 +44,6 @@ const LATE_MILLISECONDS_MAX = 50;
 /** The service closes idle connections after ten seconds. A request could meet that. */
 const IDLE_MILLISECONDS_MAX = 5_000;
 const PATIENCE_MILLISECONDS = 10_000;
-
-const formatted = ({ method, path, headers, body = "" }: Sent): Buffer => {
-  const lines = Object.entries({ host: "localhost", ...headers, ...(body && { "content-length": body.length }) });
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
-  );
-};
 
 const lists = new Map<string, readonly Buffer[]>();
 const formattedList = (name: keyof typeof LISTS): readonly Buffer[] => {
