@@ -10,7 +10,7 @@ import { ACCOUNTS, creationOf, creditsOf, fill, listOf, readOf } from "./load/da
 import { LoadGenerator } from "./load/load.js";
 import { startScript } from "./load/processes.js";
 import { type List, sendWithWrk } from "./load/wrk.js";
-import type { Rig, Scenario } from "./rig.js";
+import type { DatabaseKind, Rig, Scenario } from "./rig.js";
 import { quantile } from "./statistics.js";
 import { type Measured, mainThreadSeconds, newMeasured } from "./throughput/main-thread.js";
 import { CREATION, LIST, pgbench, READ } from "./throughput/pgbench.js";
@@ -78,19 +78,22 @@ const recordReplies = async (origin: string, file: string): Promise<void> => {
   await writeFile(file, JSON.stringify(replies));
 };
 
-/** 10,000 tasks in progress, each of which is polled twice a minute. */
-const POLLING = { PROVIDER_POLL_MS: "30000" };
+/**
+ * `service` polls nothing, as its neighbours do not. `polling`, for the mix, has 10,000 tasks in progress, each of
+ * which is polled twice a minute.
+ */
+const installed = async (rig: Rig, kind: DatabaseKind) => {
+  const { service } = await rig.install(kind, await rig.instantProvider(), fill);
+  const polls = await rig.instantProvider({ PROVIDER_POLL_MS: "30000" });
+  const running = (database: AnyDatabase) => fill(database, ACCOUNTS, { running: true });
+  return { service, polling: (await rig.install(kind, polls, running)).service };
+};
 
 const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
   rig.defer(() => rm(folder, { recursive: true }));
-  const { service } = await rig.install("sqlite", await rig.instantProvider(POLLING), (database) =>
-    fill(database, ACCOUNTS, { running: true }),
-  );
+  const { service, polling } = await installed(rig, "sqlite");
   await service.start();
-  // Its neighbours poll no provider, so reads are measured where every task has ended.
-  const { service: ended } = await rig.install("sqlite", {}, fill);
-  await ended.start();
   const repliesFile = join(folder, "replies.json");
   await recordReplies(service.url, repliesFile);
   const start = async (script: string, ...args: readonly string[]) => {
@@ -98,9 +101,10 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
     rig.defer(() => server.stop());
     return server;
   };
-  const file = join(ended.dataDir, "panorama.sqlite");
-  const byHand = await start("by-hand.ts", file, ended.url);
-  const asPeople = await start("as-people-write-it.ts", file, ended.url);
+  const fileOf = ({ dataDir }: Installation) => join(dataDir, "panorama.sqlite");
+  const file = fileOf(service);
+  const byHand = await start("by-hand.ts", file, service.url);
+  const asPeople = await start("as-people-write-it.ts", file, service.url);
   const hyperExpress = await start("bare-hyper-express.ts", repliesFile);
 
   const against = async (
@@ -126,22 +130,25 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
       cpu: { ours: measured.cpu, theirs: cpu },
     }));
   };
-  const read = await against("GET /panoramas/{id}, SQLite", ended, "reads", {
+  const read = await against("GET /panoramas/{id}, SQLite", service, "reads", {
     "the same work by hand": byHand,
     "what people would write": asPeople,
     "bare hyper-express, the ceiling": hyperExpress,
   });
-  const mixed = await against("mix, SQLite", service, "mix", { "bare hyper-express, the ceiling": hyperExpress });
-  await ended.end("SIGTERM");
   const measured = newMeasured();
+  // The bare driver has a file of its own: its creations must not fill the accounts that the service serves.
+  const bareFile = fileOf((await rig.install("sqlite", {}, fill)).service);
   const { ours, theirs } = await inTurn(length, {
     ours: throughput(serverOf(service), "creations", measured),
     theirs: async (seconds) => {
       const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
-      const { stdout } = await run(process.execPath, ["--import", "tsx", script, file, String(seconds)]);
+      const { stdout } = await run(process.execPath, ["--import", "tsx", script, bareFile, String(seconds)]);
       return Number(stdout);
     },
   });
+  await service.end("SIGTERM");
+  await polling.start();
+  const mixed = await against("mix, SQLite", polling, "mix", { "bare hyper-express, the ceiling": hyperExpress });
   const create = { work: "POST /panoramas, SQLite", against: "bare driver, two commits", better: "higher" } as const;
   return [
     ...read,
@@ -151,15 +158,19 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
 };
 
 const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
-  const fillRunning = (database: AnyDatabase) => fill(database, ACCOUNTS, { running: true });
-  const { service } = await rig.install("postgres", await rig.instantProvider(POLLING), fillRunning);
+  const { service, polling } = await installed(rig, "postgres");
   // pgbench has a database of its own: its creations must not fill the accounts that the service serves.
-  const url = (await rig.install("postgres", {}, fillRunning)).service.environment.DATABASE_URL ?? "";
+  const url = (await rig.install("postgres", {}, fill)).service.environment.DATABASE_URL ?? "";
   await service.start();
-  const against = async (work: string, requests: List, scripts: Parameters<typeof pgbench>[1]): Promise<Row> => {
+  const against = async (
+    work: string,
+    measuredService: Installation,
+    requests: List,
+    scripts: Parameters<typeof pgbench>[1],
+  ): Promise<Row> => {
     const { p99s, cpu } = newMeasured();
     const figures = await inTurn(length, {
-      ours: throughput(serverOf(service), requests, { p99s, cpu }),
+      ours: throughput(serverOf(measuredService), requests, { p99s, cpu }),
       theirs: (seconds) => pgbench(url, scripts, seconds),
     });
     const row = { work, against: "pgbench, the same statements one by one", better: "higher", unit: "/s" } as const;
@@ -170,11 +181,11 @@ const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
     [LIST, 1],
     [CREATION, 1],
   ] as const;
-  return [
-    await against("GET /panoramas/{id}, PostgreSQL", "reads", [[READ, 1]]),
-    await against("mix, PostgreSQL", "mix", ofMix),
-    await against("POST /panoramas, PostgreSQL", "creations", [[CREATION, 1]]),
-  ];
+  const read = await against("GET /panoramas/{id}, PostgreSQL", service, "reads", [[READ, 1]]);
+  const created = await against("POST /panoramas, PostgreSQL", service, "creations", [[CREATION, 1]]);
+  await service.end("SIGTERM");
+  await polling.start();
+  return [read, created, await against("mix, PostgreSQL", polling, "mix", ofMix)];
 };
 
 /** The embedded provider paints, on SQLite: the work on pictures must not delay requests. */

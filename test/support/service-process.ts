@@ -73,11 +73,15 @@ export class Installation {
     this.#process = child;
     return new Promise((resolve, reject) => {
       let printed = "";
+      // Only until it is ready: afterwards its log may be longer than a string can be.
+      const failed = (code: number | null) => reject(new Error(`the service exited with ${code}: ${this.log}`));
       child.stdout?.on("data", (chunk: Buffer) => {
         printed += chunk.toString();
-        if (printed.endsWith("\n")) resolve(JSON.parse(printed));
+        if (!printed.endsWith("\n")) return;
+        child.off("exit", failed);
+        resolve(JSON.parse(printed));
       });
-      child.once("exit", (code) => reject(new Error(`the service exited with ${code}: ${this.log}`)));
+      child.once("exit", failed);
     });
   }
 
