@@ -194,28 +194,28 @@ const measureLatency = async (rig: Rig, length: Length): Promise<Row[]> => {
   const { service } = await rig.install("sqlite", {}, fill);
   await service.start();
   const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
+  /** Each customer always has a 4k panorama in progress. */
+  const whilePainting = async (measure: () => Promise<number>) => {
+    let isOn = true;
+    const painting = customers.map(async (customer) => {
+      while (isOn) {
+        const { id } = await customer.create({ prompt: "a quiet lake at sunset with mountains", resolution: "4k" });
+        await customer.untilKept(id);
+      }
+    });
+    const figure = await measure();
+    isOn = false;
+    await Promise.all(painting);
+    return figure;
+  };
   const rows: Row[] = [];
   for (const connections of LATENCY_CONNECTIONS) {
     const saturate = throughput(serverOf(service), "reads", newMeasured(), connections);
     await saturate(length.seconds); // its throughput is that of a service that runs for longer
     const perSecond = (await saturate(length.seconds)) / 2;
     const load = { port: portOf(service.url), requests: "reads", connections, perSecond } as const;
-    const measured = async () => (await generator.during(PAINTING_SECONDS, load)).answers["200"]?.p99 ?? Number.NaN;
-    /** Each customer always has a 4k panorama in progress. */
-    const whilePainting = async () => {
-      let isOn = true;
-      const painting = customers.map(async (customer) => {
-        while (isOn) {
-          const { id } = await customer.create({ prompt: "a quiet lake at sunset with mountains", resolution: "4k" });
-          await customer.untilKept(id);
-        }
-      });
-      const figure = await measured();
-      isOn = false;
-      await Promise.all(painting);
-      return figure;
-    };
-    const { painting: ours, idle: theirs } = await inTurn(length, { idle: measured, painting: whilePainting });
+    const p99 = async () => (await generator.during(PAINTING_SECONDS, load)).answers["200"]?.p99 ?? Number.NaN;
+    const { painting: ours, idle: theirs } = await inTurn(length, { idle: p99, painting: () => whilePainting(p99) });
     if (quantile(theirs, 0.5) > OVERLOADED_MILLISECONDS) {
       console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
     }
