@@ -17,8 +17,8 @@ import type { PasswordLinkToken } from "../../../domain/accounts/password.js";
 
 const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
-/** Time in which the outbox is read at least once. */
-const LOOKS_MILLISECONDS = 5_000;
+/** The pause between two reads of the outbox. */
+const PAUSE_MILLISECONDS = 5_000;
 const away: Failure = { permanent: false, detail: "connect ECONNREFUSED" };
 
 /** Instances that share an outbox. `fails`: what each attempt ends with. */
@@ -46,11 +46,11 @@ const world = async (instances = 1) => {
     return mail;
   });
   const letter: Letter = { kind: "new_password", to: account.email, token: TOKEN };
-  /** Advances the clock in steps, so that each pause can begin where the one before has ended. Reads once in each. */
-  const pass = async (milliseconds: number, step = LOOKS_MILLISECONDS) => {
+  /** Advances the clock in steps. A step longer than a pause begins with a jump, so the outbox is read once in it. */
+  const pass = async (milliseconds: number, step = PAUSE_MILLISECONDS) => {
     for (let passed = 0; passed < milliseconds; passed += step) {
-      clock.setBack(LOOKS_MILLISECONDS - step);
-      await clock.advance(LOOKS_MILLISECONDS);
+      clock.setBack(PAUSE_MILLISECONDS - step);
+      await clock.advance(PAUSE_MILLISECONDS);
     }
   };
   return { clock, reporter, stores, outbox, secrets, sent, state, mails, letter, account, pass };
