@@ -44,7 +44,7 @@ const run = async (
 ): Promise<Result<Output | undefined, CommandError>> => {
   const command = commandOf(args);
   if (command === undefined) {
-    return err(misused(`Unknown command "${shownCommand(args)}". Run panorama --help for a list of commands.`));
+    return err(misused(`Unknown command "${shownCommand(args)}". Run panorama help for a list of commands.`));
   }
   const parsed = parse(command, args.slice(command.words.split(" ").length));
   if (typeof parsed === "string") return err(misused(parsed));
@@ -113,6 +113,12 @@ const help = (args: readonly string[]): string => {
   return helpOfAll(group.length > 0 ? group : COMMANDS);
 };
 
+/** The arguments whose help is asked for: `help COMMAND`, `COMMAND --help`, or nothing at all. */
+const helpWanted = (args: readonly string[]): readonly string[] | undefined => {
+  if (args[0] === "help") return args.slice(1);
+  return args.length === 0 || args.includes("--help") || args.includes("-h") ? args : undefined;
+};
+
 const thrown = (error: unknown): CommandError => {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DatabaseError || error instanceof StartError) return { kind: error.kind, message };
@@ -126,9 +132,8 @@ export type Answer = { readonly status: number; readonly output?: string; readon
 /** Runs the command of these arguments. Some, such as those that ask, also use the streams of the process. */
 export const answerTo = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Answer> => {
   const isJson = args.includes("--json");
-  if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
-    return { status: args.length === 0 ? EXIT_STATUS.usage : 0, output: help(args) };
-  }
+  const wanted = helpWanted(args);
+  if (wanted !== undefined) return { status: args.length === 0 ? EXIT_STATUS.usage : 0, output: help(wanted) };
   if (args[0] === "--version") {
     const version = panoramaVersion();
     return { status: 0, output: isJson ? JSON.stringify({ version }) : version };

@@ -26,7 +26,7 @@ Generated from \`environment.ts\` and \`settings/settings-schema.ts\`. After a c
 
 The service reads them when it starts. If a value is invalid, it does not start, and prints one line that names the
 variable. An empty variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and
-\`panorama mcp\` read only the variables in [their help](commands/COMMANDS.md#generate).
+\`panorama mcp\` read only the variables in their help (\`panorama help generate\`).
 
 | variable | type | default | meaning |
 |---|---|---|---|

@@ -180,20 +180,24 @@ describe("the panorama command while the service runs", () => {
     const failed = await printed("paint").catch((error: { code: number; stderr: string }) => error);
     expect(failed).toMatchObject({
       code: 2,
-      stderr: 'Unknown command "paint". Run panorama --help for a list of commands.\n',
+      stderr: 'Unknown command "paint". Run panorama help for a list of commands.\n',
     });
   });
 
-  it("--help lists all commands or a group, or explains one command with options and an example", async () => {
-    const all = (await printed("--help")).stdout;
+  it("help lists all commands or a group, or explains one command with options and an example", async () => {
+    const all = (await printed("help")).stdout;
+    expect((await printed("--help")).stdout).toBe(all);
+    expect(all).toContain("\n    0  done\n    1  failed: anything else;");
+    expect(all).toContain("\n    6  configuration: an environment variable is wrong");
+    expect((await printed("help", "key", "revoke")).stdout).toBe((await printed("key", "revoke", "--help")).stdout);
     expect(all).toContain("\n  panorama account create --email E [--password-stdin] [--credits N] [--key]\n");
     expect(all).toContain("\n  panorama serve\n");
-    const group = (await printed("key", "--help")).stdout;
+    const group = (await printed("help", "key")).stdout;
     expect(group).toContain("panorama key revoke");
     expect(group).not.toContain("panorama serve");
     const one = (await printed("key", "revoke", "--help")).stdout;
     expect(one).toMatch(
-      /^Usage: panorama key revoke .*\n\nRevokes .*\n\n {2}--key … .*\n\nExample: panorama key revoke/s,
+      /^Usage: panorama key revoke .*\n\nRevokes .* Recorded in the operator log\.\n\n {2}--key … .*\n\nExample: panorama key revoke/s,
     );
     expect(one).toContain("  --json          print one JSON object, also for an error\n");
   });

@@ -2,16 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
-import { commandsDocument } from "../../bootstrap/commands/commands-document.js";
 import { configurationDocument } from "../../bootstrap/configuration-document.js";
 
 /* `npx vitest run test/bootstrap/reference-documents.test.ts -u` writes the documents again. */
 
 const FOLDER = "bootstrap/commands";
-
-it("COMMANDS.md equals the help of the commands", async () => {
-  await expect(commandsDocument(COMMANDS)).toMatchFileSnapshot(`../../${FOLDER}/COMMANDS.md`);
-});
 
 it("CONFIGURATION.md equals the schemas of the variables and of the settings file", async () => {
   const document = configurationDocument();
