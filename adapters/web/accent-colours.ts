@@ -7,18 +7,13 @@ export type AccentColours = {
   readonly onDark: Colour;
 };
 
-const WHITE: Colour = "#ffffff";
-const BLACK: Colour = "#000000";
 /** Background of text on a panel, in the light and in the dark scheme. */
-const PANELS = { light: WHITE, dark: "#1a1c23" } as const;
+const PANELS = { light: "#ffffff", dark: "#1a1c23" } as const;
 
 /** WCAG 2.2, 1.4.3: of text with its background. */
 export const CONTRAST_MIN = 4.5;
-/** Contrast of a derived colour on a dark background, which has no bright surfaces around it. */
-const CONTRAST_ON_DARK = 6;
-const STEP = 0.02;
 
-/** The share of the accent in the background of chosen items. */
+/** The share of the accent in the background of chosen items (`--soft` in client/styles/colours.css). */
 const SOFT = 0.1;
 
 /**
@@ -28,38 +23,12 @@ const SOFT = 0.1;
 export const accentContrast = (accent: Colour, scheme: "light" | "dark"): number =>
   contrast(accent, mixed(PANELS[scheme], accent, SOFT));
 
-/** The accent, made darker for the light scheme or lighter for the dark one, until it can be read there. */
-export const readableAccent = (accent: Colour, scheme: "light" | "dark"): Colour => {
-  const [end, needed] = scheme === "light" ? ([BLACK, CONTRAST_MIN] as const) : ([WHITE, CONTRAST_ON_DARK] as const);
-  let share = 0;
-  while (share < 1 && accentContrast(mixed(accent, end, share), scheme) < needed) share += STEP;
-  return mixed(accent, end, Math.min(share, 1));
-};
-
-/** The style that replaces the accent of the pages: also the colour under the pointer, of text on it, and behind it. */
-export const accentStyle = ({ onLight, onDark }: AccentColours): string => {
-  const both = (light: Colour, dark: Colour) => `light-dark(${light},${dark})`;
-  const colours = {
-    "--brand": onLight,
-    "--accent": both(onLight, onDark),
-    "--accent-hover": both(mixed(onLight, BLACK, 0.12), mixed(onDark, WHITE, 0.2)),
-    "--on-accent": both(WHITE, inkOn(onDark)),
-    "--soft": both(mixed(PANELS.light, onLight, SOFT), mixed(PANELS.dark, onDark, SOFT)),
-  };
-  return `:root{${Object.entries(colours)
-    .map(([name, value]) => `${name}:${value}`)
-    .join(";")}}`;
-};
-
-/** A dark tone of a light colour, for text on it. */
-const inkOn = (colour: Colour): Colour => {
-  let share = 0.75;
-  while (share < 1 && contrast(mixed(colour, BLACK, share), colour) < CONTRAST_MIN) share += STEP;
-  return mixed(colour, BLACK, Math.min(share, 1));
-};
+/** The style that replaces the accent of the pages. The other colours follow from it (client/styles/colours.css). */
+export const accentStyle = ({ onLight, onDark }: AccentColours): string =>
+  `:root{--brand:${onLight};--accent:light-dark(${onLight},${onDark})}`;
 
 /** The second colour in a share of the first one, from 0 to 1. */
-const mixed = (from: Colour, to: Colour, share: number): Colour => {
+export const mixed = (from: Colour, to: Colour, share: number): Colour => {
   const others = channels(to);
   return `#${channels(from)
     .map((value, index) => Math.round(value + ((others[index] ?? 0) - value) * share))

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { accentContrast, CONTRAST_MIN, type Colour, readableAccent } from "../../adapters/web/accent-colours.js";
+import { accentContrast, CONTRAST_MIN, type Colour } from "../../adapters/web/accent-colours.js";
 import type { Identity } from "../../adapters/web/identity.js";
 import { shown } from "./setting-sentence.js";
 
@@ -23,14 +23,15 @@ export const identityOf = ({ name, ...colours }: IdentitySettings): Result<Ident
     const found = accentContrast(value, scheme);
     if (found >= CONTRAST_MIN) continue;
     return err(
-      `identity.${setting} is ${shown(value)}: must be ${scheme === "light" ? "darker" : "lighter"}, such as ${readableAccent(value, scheme)}, because its contrast on a ${scheme} background is ${oneDecimal(found)}, and text needs ${CONTRAST_MIN} (WCAG 2.2 AA)`,
+      `identity.${setting} is ${shown(value)}: must be ${scheme === "light" ? "darker" : "lighter"}, because its contrast on a ${scheme} background is ${oneDecimal(found)}, and text needs ${CONTRAST_MIN} (WCAG 2.2 AA)`,
     );
   }
-  if (accent === undefined && accentOnDark !== undefined) {
-    return err(`identity.accentOnDark is ${shown(accentOnDark)}: must be omitted without identity.accent`);
+  if (accent !== undefined && accentOnDark !== undefined) {
+    return ok({ name, accent: { onLight: accent, onDark: accentOnDark } });
   }
-  const accents = accent && { onLight: accent, onDark: accentOnDark ?? readableAccent(accent, "dark") };
-  return ok({ name, accent: accents });
+  if (accent === undefined && accentOnDark === undefined) return ok({ name });
+  const missing = accent === undefined ? "accent" : "accentOnDark";
+  return err(`identity.${missing} is missing: an accent needs a colour for light and one for dark backgrounds`);
 };
 
 /** Rounded down: a lack of contrast must be visible. */

@@ -209,7 +209,7 @@ export const settingsSchema = object({
       default: "#3d50d0",
     }),
     accentOnDark: colour.optional().meta({
-      description: "Accent on dark backgrounds. If you set only `accent`: a lighter tone of `accent`.",
+      description: "Accent on dark backgrounds. Required with `accent`.",
       default: "#aab6ff",
     }),
   })

@@ -129,13 +129,20 @@ describe("the settings", () => {
     [{ identity: { name: "a\nb" } }, 'identity.name is "a\\nb": must be a text of 1 to 40 characters on one line'],
     [
       { identity: { accent: "#ffcc00" } },
-      'identity.accent is "#ffcc00": must be darker, such as #856a00, because its contrast on a light background is 1.4, and text needs 4.5 (WCAG 2.2 AA)',
+      'identity.accent is "#ffcc00": must be darker, because its contrast on a light background is 1.4, and text needs 4.5 (WCAG 2.2 AA)',
     ],
     [
       { identity: { accent: "#004400", accentOnDark: "#006600" } },
-      'identity.accentOnDark is "#006600": must be lighter, such as',
+      'identity.accentOnDark is "#006600": must be lighter, because',
     ],
-    [{ identity: { accentOnDark: "#aab6ff" } }, "must be omitted without identity.accent"],
+    [
+      { identity: { accentOnDark: "#aab6ff" } },
+      "identity.accent is missing: an accent needs a colour for light and one",
+    ],
+    [
+      { identity: { accent: "#004400" } },
+      "identity.accentOnDark is missing: an accent needs a colour for light and one",
+    ],
   ])("are refused as %j", (content, sentence) => {
     expect(parseSettings(content, LOCAL)._unsafeUnwrapErr()).toContain(sentence);
   });
