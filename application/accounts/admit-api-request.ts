@@ -25,7 +25,6 @@ export const admitApiRequest =
     kind: RequestKind,
     task?: TaskId,
   ): Awaitable<Result<AdmittedRequest, RefusedRequest>> => {
-    // Stryker disable next-line ConditionalExpression: a request without a key is refused either way
     const secret = apiKey === undefined ? undefined : parseApiKeySecret(apiKey);
     return secret === undefined ? err({ kind: "invalid_api_key" }) : requests.admit(secrets.sha256(secret), kind, task);
   };

@@ -80,7 +80,6 @@ export const retryFailedImages =
       const { items, last } = pageOf(await tasks.listFailedImages(PAGE_SIZE + 1, before), PAGE_SIZE);
       for (const task of items) {
         const image = retry(task.image);
-        // Stryker disable next-line ConditionalExpression: every one of them has failed, so each can be retried
         if (image.isErr()) continue;
         const moved = await tasks.move(task, withImage(task, image.value), clock.now());
         if (moved.isOk()) retried += 1; // otherwise its owner has deleted it, or another command has retried it

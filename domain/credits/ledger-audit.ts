@@ -103,7 +103,6 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
 const entriesByTask = (entries: readonly LedgerEntry[]): Map<TaskId, LedgerEntry[]> => {
   const entriesOf = new Map<TaskId, LedgerEntry[]>();
   for (const entry of entries) {
-    // Stryker disable next-line ConditionalExpression: only narrows the type, all these entries name a task
     if (!("taskId" in entry)) continue;
     const others = entriesOf.get(entry.taskId);
     if (others === undefined) entriesOf.set(entry.taskId, [entry]);

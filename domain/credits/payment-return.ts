@@ -84,7 +84,6 @@ const mergeDisputes = (one: Identified<PaymentDispute>, other: Identified<Paymen
 
 /** `other` if it comes after `one`: if their difference is negative. */
 const later = <T>(one: T, other: T, difference: (one: T, other: T) => number): T =>
-  // Stryker disable next-line EqualityOperator: reports without a difference are equal
   difference(one, other) < 0 ? other : one;
 
 /**

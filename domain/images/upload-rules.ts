@@ -57,7 +57,6 @@ export const requireFiles = (count: number, { filesMax: max }: UploadLimits): Re
 export const admitType = (
   index: number,
   firstBytes: Uint8Array,
-  // Stryker disable next-line StringLiteral: any text fits that is not the name of a type
   declaredType = "",
 ): Result<ImageType, InvalidRequest> => {
   const type = imageTypeOf(firstBytes);

@@ -38,7 +38,6 @@ export const admitAbilities = (
     return err(invalidRequest("image_urls", imagesMax === 0 ? { name: "text_only" } : rule));
   }
   // A character has one or two code units: most prompts need not be counted.
-  // Stryker disable next-line ConditionalExpression,EqualityOperator: counting gives the same, more slowly
   if (prompt.length <= promptCharactersMax) return ok(undefined);
   const characters = [...prompt].length;
   if (characters <= promptCharactersMax) return ok(undefined);

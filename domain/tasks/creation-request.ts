@@ -189,7 +189,6 @@ export type Creation = { readonly request: CreationRequest; readonly maxCredits:
  */
 export const parseCreation = (
   body: unknown,
-  // Stryker disable next-line ArrayDeclaration: no origin is equal to the added text
   webhookPrivateOrigins: readonly string[] = [],
 ): Result<Creation, InvalidRequest> => {
   const parsed = creationSchema.safeParse(body, { reportInput: true });
@@ -217,7 +216,6 @@ const sentFields = (body: unknown, context: z.RefinementCtx): unknown => {
     context.addIssue({ code: "custom", path: [name], ...brokenRule(() => ({ name: "misnamed", meant })) });
     break;
   }
-  // Stryker disable next-line ConditionalExpression,EqualityOperator: a copy gives the same, more slowly
   return sent.length < Object.keys(body).length ? Object.fromEntries(sent) : body;
 };
 
@@ -244,7 +242,6 @@ export const parseCreationRequest = (body: unknown): Result<CreationRequest, Inv
   parseCreation(body).map(({ request }) => request);
 
 const firstBrokenRule = ({ issues: [issue] }: z.ZodError): InvalidRequest => {
-  // Stryker disable next-line all: zod refuses nothing without an issue
   if (issue === undefined) throw new Error("zod refused the creation request without an issue");
   const [field, index] = issue.path as [string?, number?];
   return invalidRequest(field ?? WHOLE_BODY, ruleOf(issue), index);
@@ -262,11 +259,8 @@ const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
     case "invalid_type":
       return { name: "type", expected: EXPECTED[issue.expected] ?? "object", actual: input };
     case "custom":
-      // Stryker disable next-line OptionalChaining: every refinement has params
       return issue.params?.rule(input);
-    // Stryker disable next-line all: the schema raises no other issue
     default:
-      // Stryker disable next-line all: the schema raises no other issue
       throw new Error(`the creation request has no rule for zod's issue ${issue.code}`);
   }
 };

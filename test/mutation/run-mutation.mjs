@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { relative } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
+import { EQUIVALENT, equivalentOf } from "./equivalent-mutants.mjs";
 
 /**
  * `npm run verify mutation -- [FOLDER | FILE]...`: mutation testing of `domain/` and `application/`, or of what is
@@ -25,6 +27,19 @@ const lineOf = (mutant) => nameOf(mutant).replace(/\s+/g, " ").slice(0, 140);
 const rangeOf = ({ fileName, location: { start, end } }) =>
   `${relative("", fileName)}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
 
+const met = new Set();
+const read = new Set();
+
+/** Equivalent mutants are not judged. */
+const isEquivalent = ({ fileName, mutatorName, location }) => {
+  const file = relative("", fileName);
+  read.add(file);
+  const line = readFileSync(fileName, "utf8").split("\n")[location.start.line - 1];
+  const entry = equivalentOf({ file, mutator: mutatorName, line });
+  if (entry !== undefined) met.add(entry);
+  return entry !== undefined;
+};
+
 /** Judges the mutants by the tests of a folder of `test/`. */
 const judge = async (mutate, testFolder) => {
   process.env.MUTATION_TESTS = testFolder;
@@ -41,7 +56,7 @@ const judge = async (mutate, testFolder) => {
     ignorePatterns: ["dist", "data", "reports"],
     allowConsoleColors: false,
   }).runMutationTest();
-  return mutants.filter(isValid);
+  return mutants.filter((mutant) => isValid(mutant) && !isEquivalent(mutant));
 };
 
 for (const [folder, minimumPercent] of Object.entries(MINIMUM_PERCENT)) {
@@ -73,4 +88,10 @@ for (const [folder, minimumPercent] of Object.entries(MINIMUM_PERCENT)) {
       `${missed.length - notReached} survived, ${notReached} not reached by a test: ${percent.toFixed(1)} %`,
   );
   if (percent < minimumPercent) process.exitCode = 1;
+}
+
+for (const entry of EQUIVALENT) {
+  if (!read.has(entry.file) || met.has(entry)) continue;
+  console.log(`equivalent-mutants.mjs: no mutant of ${entry.file} is of ${JSON.stringify(entry.line)}`);
+  process.exitCode = 1;
 }
