@@ -147,7 +147,7 @@ describe.each(INSTRUCTIONS)("%s", (document) => {
 describe.each(MAIN_DOCUMENTS)("%s", (document) => {
   it("names only commands that exist", async () => {
     const text = await read(document);
-    const names = COMMANDS.map(({ words }) => words);
+    const names = ["help", ...COMMANDS.map(({ words }) => words)];
     const groups = new Set(names.filter((words) => words.includes(" ")).map((words) => words.split(" ")[0] ?? ""));
     const code = [...found(text, /^ *```\w*\n(.*?)^ *```$/gms), ...found(text, /`([^`\n]+)`/g)].join("\n");
     const run = found(code, /(?:^ *|sudo |&& |exec panorama )panorama ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/gm);

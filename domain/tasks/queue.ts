@@ -22,8 +22,9 @@ export type ProviderPlace = {
  *
  * The queue is served in numbered rounds. Each round starts one task of every waiting account, the oldest first. The
  * turn of a task is the number of its round. A new task of an account without waiting tasks joins the current round. A
- * task that was sent and returns keeps its turn, so it is at the head of the queue. A task also keeps its turn while
- * tasks for other places pass it, because its own places are full.
+ * task that was sent and returns keeps its turn, or joins the current round if it never had one: it is at the head of
+ * the queue. A task also keeps its turn while tasks for other places pass it, because its own places are full. If a
+ * waiting task ends, its account's next task gets its turn, but only if it was the account's last one.
  */
 export type Queue = {
   /**
@@ -71,33 +72,6 @@ export const placeOfNewTask = (queue: Queue, places: readonly ProviderPlace[]): 
 
 /** The turn of an account's next task; `lastTurn` is the turn of its latest queued task, 0 if it never had one. */
 export const nextTurn = ({ round }: Pick<Queue, "round">, lastTurn: number): number => Math.max(round, lastTurn + 1);
-
-/**
- * The turns after a task without a turn has returned to the queue: its own, then those of its account's newer waiting
- * tasks, oldest first. The returned task takes the first of `newerTurns`, each newer task the next one, and the last a
- * new turn. So the account has as many turns as tasks, and its oldest task starts first.
- */
-export const turnsAfterReturn = (
-  queue: Pick<Queue, "round">,
-  lastTurn: number,
-  newerTurns: readonly number[],
-): readonly number[] => [...newerTurns, nextTurn(queue, lastTurn)].sort((a, b) => a - b);
-
-/**
- * The turns after a waiting task has ended without a start: each newer waiting task of its account takes the turn
- * before its own. `newerTurns`: the later turns of the account's waiting tasks, in order. `lastTurn`: the account's
- * latest turn afterwards; it is free for the next new task.
- */
-export const turnsAfterEnd = (
-  turn: number,
-  lastTurn: number,
-  newerTurns: readonly number[],
-): { readonly turns: readonly number[]; readonly lastTurn: number } => {
-  const turns = [turn, ...newerTurns];
-  const free = turns.pop() ?? turn;
-  // A later turn belongs to a task that was started before the waiting ones.
-  return { turns, lastTurn: lastTurn === free ? free - 1 : lastTurn };
-};
 
 /** The slots of all places together; `undefined` if one of them has no limit. */
 export const slotsOf = (places: readonly ProviderPlace[]): number | undefined => {

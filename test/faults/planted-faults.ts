@@ -37,7 +37,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a refund does not reach the balance",
     file: MOVES,
-    edits: [["parameters: [credits, credits, credits, credits, credits,", "parameters: [0, 0, 0, 0, 0,"]],
+    edits: [["credits, credits, credits, credits, credits, ...failure", "0, 0, 0, 0, 0, ...failure"]],
     foundBy: matrix("generation failed"),
   },
   {
@@ -76,8 +76,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     edits: [
       ["return database.transaction(async (sql) => {", "const work = async (sql: Sql) => {"],
       [
-        "...turns.others] },\n    );\n    return ok(undefined);\n  });",
-        "...turns.others] },\n    );\n    return ok(undefined);\n  };\n  return work(database.sql);",
+        "{ event, delivery }, released);\n    return ok(undefined);\n  });",
+        "{ event, delivery }, released);\n    return ok(undefined);\n  };\n  return work(database.sql);",
       ],
     ],
     foundBy: matrix("generation failed"),

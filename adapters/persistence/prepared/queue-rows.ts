@@ -1,6 +1,6 @@
 import type { TaskId } from "../../../domain/ids.js";
 import type { Queue, QueuePosition } from "../../../domain/tasks/queue.js";
-import { integer, optional, text } from "../sql/columns.js";
+import { integer, optional, type Row, text } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
 /** A condition that is 1 if any task waits, and otherwise 0. */
@@ -8,7 +8,7 @@ export const ANY_QUEUED = "cast(exists (select 1 from task where state = 'queued
 
 /** Reads the queue and locks it until the transaction ends, so that no other transaction takes a slot or a turn. */
 export const lockQueue = async (sql: Sql): Promise<Queue> => {
-  const round = await lockRound(sql);
+  const round = roundOf(await sql("update task_queue set round = round returning id, round"));
   // A separate statement after the lock: a PostgreSQL statement only sees what was committed before it began.
   const [waiting = {}, ...places] = await sql(
     `select 0 as part, cast(null as text) as place, cast(count(*) as integer) as tasks from task where state = 'queued'
@@ -20,12 +20,13 @@ export const lockQueue = async (sql: Sql): Promise<Queue> => {
   return { running, waiting: integer(waiting, "tasks"), round };
 };
 
-/** Locks the queue like `lockQueue`, and reads only its round. */
-export const lockRound = async (sql: Sql): Promise<number> => {
-  const [queue] = await sql("update task_queue set round = round returning id, round");
+const roundOf = ([queue]: readonly Row[]): number => {
   if (queue === undefined) throw new Error("the row of task_queue is missing");
   return integer(queue, "round");
 };
+
+/** The current round; another transaction may end it at any time. */
+export const readRound = async (sql: Sql): Promise<number> => roundOf(await sql("select round from task_queue"));
 
 /** The position of a task that gets this turn now; the queue is locked. */
 export const positionOf = async (sql: Sql, { waiting }: Queue, turn: number): Promise<QueuePosition> => {

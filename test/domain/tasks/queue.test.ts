@@ -11,8 +11,6 @@ import {
   type QueuePace,
   shortestWaitMilliseconds,
   slotsOf,
-  turnsAfterEnd,
-  turnsAfterReturn,
 } from "../../../domain/tasks/queue.js";
 
 const queue = (differences: Partial<Queue> = {}): Queue => ({
@@ -59,75 +57,6 @@ describe("the queue of a provider", () => {
     expect(nextTurn(queue({ round: 4 }), 2)).toBe(4);
     expect(nextTurn(queue({ round: 4 }), 4)).toBe(5);
     expect(nextTurn(queue({ round: 4 }), 6)).toBe(7);
-  });
-
-  it("gives a returning task the first turn of its account's newer tasks, which move back by one", () => {
-    expect(turnsAfterReturn({ round: 4 }, 0, [])).toEqual([4]);
-    expect(turnsAfterReturn({ round: 4 }, 4, [])).toEqual([5]);
-    expect(turnsAfterReturn({ round: 4 }, 20, [10, 9, 8])).toEqual([8, 9, 10, 21]);
-    expect(turnsAfterReturn({ round: 4 }, 20, [9, 10, 8])).toEqual([8, 9, 10, 21]);
-    expect(turnsAfterReturn({ round: 4 }, 6, [5, 6])).toEqual([5, 6, 7]);
-  });
-
-  it("keeps the tasks of an account in order, one per round, for random returns", () => {
-    return fc.assert(
-      fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4]), fc.integer({ min: 1, max: 9 }), (returning, round) => {
-        const turns = new Map<number, number>();
-        let lastTurn = 0;
-        for (const task of returning) {
-          const newer = [...turns.keys()].filter((other) => other > task).sort((a, b) => a - b);
-          const moved = turnsAfterReturn(
-            { round },
-            lastTurn,
-            newer.map((other) => turns.get(other) ?? 0),
-          );
-          for (const [index, other] of [task, ...newer].entries()) turns.set(other, moved[index] ?? 0);
-          lastTurn = Math.max(lastTurn, ...moved);
-        }
-        const inOrder = [...turns].sort(([a], [b]) => a - b).map(([, turn]) => turn);
-        expect(inOrder).toEqual(returning.map((_, index) => round + index));
-      }),
-    );
-  });
-
-  it("turnsAfterEnd gives the turns as if the ended task had never waited", () => {
-    const step = fc.oneof(
-      { weight: 3, arbitrary: fc.constant({ kind: "open" as const }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant("end" as const), at: fc.nat() }) },
-      { weight: 1, arbitrary: fc.constant({ kind: "start" as const }) },
-    );
-    return fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const started: number[] = [];
-        let [waiting, lastTurn, round]: [number[], number, number] = [[], 0, 1];
-        for (const step of steps) {
-          if (step.kind === "open") {
-            lastTurn = nextTurn({ round }, lastTurn);
-            waiting.push(lastTurn);
-          } else if (step.kind === "end" && waiting.length > 0) {
-            const at = step.at % waiting.length;
-            const after = turnsAfterEnd(waiting[at] ?? 0, lastTurn, waiting.slice(at + 1));
-            waiting = [...waiting.slice(0, at), ...after.turns];
-            lastTurn = after.lastTurn;
-          } else if (step.kind === "start" && waiting.length > 0) {
-            started.push(waiting.shift() ?? 0);
-            round = Math.max(round, ...started);
-          }
-          // One task of the account in each round, from the first one on that is left to it.
-          const first = waiting[0] ?? 0;
-          expect(waiting).toEqual(waiting.map((_, index) => first + index));
-          const all = [...started, ...waiting];
-          expect(new Set(all).size).toBe(all.length);
-          if (waiting.length > 0) expect(first).toBeLessThanOrEqual(Math.max(round, (started.at(-1) ?? 0) + 1));
-        }
-      }),
-    );
-  });
-
-  it("gives the last turn back only if no task was started with a later one", () => {
-    expect(turnsAfterEnd(3, 6, [5, 6])).toEqual({ turns: [3, 5], lastTurn: 5 });
-    expect(turnsAfterEnd(3, 3, [])).toEqual({ turns: [], lastTurn: 2 });
-    expect(turnsAfterEnd(3, 4, [])).toEqual({ turns: [], lastTurn: 4 });
   });
 
   const pace = (differences: Partial<QueuePace> = {}): QueuePace => ({

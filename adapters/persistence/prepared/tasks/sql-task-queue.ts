@@ -15,8 +15,7 @@ import { type Database, inTransaction, type Sql } from "../../sql/database.js";
 import { skipLocked } from "../../sql/dialect-sql.js";
 import { IS_FREE, update } from "../../sql/statement.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
-import { anyQueued, countBefore, lockQueue } from "../queue-rows.js";
-import { takeTurn } from "../turn-rows.js";
+import { anyQueued, countBefore, lockQueue, readRound } from "../queue-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
 import { replace } from "./task-moves.js";
 import { stateColumns, toTask } from "./task-rows.js";
@@ -98,17 +97,9 @@ const requeueTask = async (
   startAt: Date | undefined,
 ): Promise<Result<QueuedTask, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
+  const queued = requeue(before, before.turn ?? (await readRound(database.sql)));
   const times = { start_at: startAt ?? null };
-  if (before.turn !== undefined) {
-    const queued = requeue(before, before.turn);
-    return (await replace(database.sql, { current, next: queued, dueAt, times })).map(() => queued);
-  }
-  return database.transaction(async (sql) => {
-    // The row of the task first, then the account, then the queue: other transactions lock in this order, too.
-    const replaced = await replace(sql, { current, next: requeue(before, 0), dueAt, times });
-    if (replaced.isErr()) return err(replaced.error);
-    return ok(requeue(before, await takeTurn(sql, database.dialect, before)));
-  });
+  return (await replace(database.sql, { current, next: queued, dueAt, times })).map(() => queued);
 };
 
 /** `TaskQueue.changePlace`. */

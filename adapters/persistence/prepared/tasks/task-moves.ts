@@ -5,13 +5,12 @@ import { isPermanent } from "../../../../domain/images/storage-status.js";
 import { endedAtOf, type NewEvent, taskEventOf } from "../../../../domain/tasks/account-event.js";
 import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../../domain/tasks/task.js";
 import { countFailure } from "../../rows/account-rows.js";
-import { integer, optional, type Row } from "../../sql/columns.js";
+import type { Row } from "../../sql/columns.js";
 import type { Database, Dialect, Sql } from "../../sql/database.js";
 import { type Statement, update } from "../../sql/statement.js";
 import { CHECKED, writeEvent } from "../event-rows.js";
 import { releaseReferences } from "../reference-rows.js";
 import { giveBack } from "../spending-rows.js";
-import { lockTurns, turnsGivenBack } from "../turn-rows.js";
 import { DUE_UNLESS_DELETED } from "./due-when-deleted.js";
 import { updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
@@ -57,26 +56,14 @@ const moveRows = async (
   if (!mayChangeGallery && (event === undefined || isActive(next)))
     return (await replace(database.sql, move)).map(() => undefined);
   return database.transaction(async (sql) => {
-    // Account and queue before the row of a queued task: others of the account lock these rows in the same order.
-    const lastTurn = before.state === "queued" ? await lockTurns(sql, before.accountId) : 0;
     const replaced = await replace(sql, move);
     if (replaced.isErr()) return err(replaced.error);
     if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
-    if (replaced.value.isDeleted) return ok(undefined); // a deleted panorama causes no event
+    if (replaced.value === "deleted") return ok(undefined); // a deleted panorama causes no event
     if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endedAtOf(next) };
-    const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
-    const { turn } = replaced.value;
-    const turns =
-      before.state === "queued" && turn !== undefined
-        ? await turnsGivenBack(sql, { ...before, turn }, lastTurn)
-        : NOTHING_RELEASED;
-    await writeEvent(
-      sql,
-      database.dialect,
-      { event, delivery },
-      { account: joined(account, turns.account), others: [...others, ...turns.others] },
-    );
+    const released = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
+    await writeEvent(sql, database.dialect, { event, delivery }, released);
     return ok(undefined);
   });
 };
@@ -91,9 +78,6 @@ const timesOf = (before: Task, next: Task, now: Date): Row => {
 
 const hasPermanentImage = (task: Task): boolean => task.state === "succeeded" && isPermanent(task.image);
 
-/** `turn`: as it is stored. It may have changed since the task was read. */
-type Replaced = { readonly isDeleted: boolean; readonly turn: number | undefined };
-
 /**
  * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice
  * in one submission. An image enters only `uploading` twice. A lease ends with its state, whoever moves the task.
@@ -101,7 +85,7 @@ type Replaced = { readonly isDeleted: boolean; readonly turn: number | undefined
 export const replace = async (
   sql: Sql,
   { current, next, dueAt, leasedUntil, times }: Move,
-): Promise<Result<Replaced, StaleTask>> => {
+): Promise<Result<"kept" | "deleted", StaleTask>> => {
   const before = "fence" in current ? current.task : current;
   const leaseEnds = "fence" in current || before.state !== next.state;
   const changes = {
@@ -119,34 +103,33 @@ export const replace = async (
   };
   const due = before.state === "succeeded" ? DUE_UNLESS_DELETED : "due_at = ?";
   const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
-  const [row] = await sql(`${text} returning id, deleted_at, turn`, parameters);
+  const [row] = await sql(`${text} returning id, deleted_at`, parameters);
   if (row === undefined) return err({ kind: "stale_task", id: before.id });
-  return ok({ isDeleted: row.deleted_at !== null, turn: optional(row, "turn", integer) });
+  return ok(row.deleted_at === null ? "kept" : "deleted");
 };
 
 /** `account`: assignments to the account's row. `others`: further writes. */
 type Releases = { readonly account: Statement; readonly others: readonly Statement[] };
 
+const SLOT = ", active_tasks = active_tasks - 1";
+const TURN = ", last_turn = last_turn - case when last_turn = ? then 1 else 0 end";
+
 const NOTHING_RELEASED: Releases = { account: { text: "", parameters: [] }, others: [] };
 
-const joined = (one: Statement, other: Statement): Statement => ({
-  text: one.text + other.text,
-  parameters: [...one.parameters, ...other.parameters],
-});
-
 /**
- * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its
- * reference images and a refused creation's key.
+ * Frees the account's slot, and the turn of a waiting task if it is the account's last. For a failed task, also refunds
+ * the credits to the account and its key, and releases its reference images and a refused creation's key.
  */
 const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
   const failed = next.state === "failed";
-  const slot = { text: ", active_tasks = active_tasks - 1", parameters: [] };
+  const slot =
+    before.state === "queued" ? { text: `${SLOT}${TURN}`, parameters: [before.turn] } : { text: SLOT, parameters: [] };
   if (!failed) return { account: slot, others: [] };
   const failure = countFailure(next);
   const { credits } = next.reservation;
   const account = {
     text: `${slot.text}, credits = credits + ? - ${DEBT_PAID}, debt = debt - ${DEBT_PAID}${failure.text}`,
-    parameters: [credits, credits, credits, credits, credits, ...failure.parameters],
+    parameters: [...slot.parameters, credits, credits, credits, credits, credits, ...failure.parameters],
   };
   const others = [refundInsertion(next, dialect)];
   others.push(...giveBack(next));

@@ -31,7 +31,7 @@ export interface TaskQueue {
 
   /**
    * Returns a task, whose submission certainly started nothing, to the queue. A task that was queued before keeps its
-   * turn; another one gets a turn before its account's newer tasks (domain/tasks/queue.ts). `dueAt`: queue deadline.
+   * turn; another one joins the current round (domain/tasks/queue.ts). `dueAt`: queue deadline.
    * `startAt`: earliest restart. `stale_task` if the submission, or the lease, is no longer current.
    */
   requeue(

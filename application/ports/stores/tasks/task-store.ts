@@ -98,7 +98,7 @@ export interface TaskStore {
    * Stores `next` if the stored task still has the state, submission and image status of `current`, and, with a lease,
    * no other worker has claimed it since. In the same transaction:
    * - a failed task: its refund entry, the account's credits, the key's spending; its reference images become unused
-   * - a task that is no longer active: the account's slot; a queued one leaves its turn to newer tasks of its account
+   * - a task that is no longer active: the account's slot; a queued one also its turn, if it is the account's last
    * - an end or a saved image: its event with deliveries
    * - a refused creation: its idempotency key is free again
    * `dueAt`: the next background work; `undefined`: none. A move with a lease gives it back; if the owner has deleted
