@@ -121,7 +121,6 @@ const MAY_IMPORT = {
     packages: [
       "@mikro-orm/core",
       "@mikro-orm/knex",
-      "@mikro-orm/migrations",
       "@mikro-orm/postgresql",
       "@mikro-orm/sqlite",
       "@photostructure/sqlite",

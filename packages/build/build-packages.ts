@@ -14,6 +14,9 @@ const TARGET = "dist-packages";
 const TSC = "node_modules/typescript-7/bin/tsc";
 const CLIENT = "adapters/client/panorama-client.ts";
 
+/** All that the package needs of @mikro-orm/sqlite, whose other parts need the package sqlite3 (bundle-command.ts). */
+const SQLITE_PLATFORM = 'export { SqlitePlatform } from "./node_modules/@mikro-orm/sqlite/SqlitePlatform.js";';
+
 /** Copies the hand-written files: the manifest, README.md, and the manifest's `files` beside `dist`. */
 const copyDocuments = (name: string): string => {
   const folder = join(TARGET, name);
@@ -40,6 +43,17 @@ const service = copyDocuments("panorama-service");
 const filter = (path: string): boolean => path !== join("dist", "sources.sha256");
 cpSync("dist", join(service, "dist"), { recursive: true, filter });
 compile("panorama-service");
+await build({
+  stdin: { contents: SQLITE_PLATFORM, resolveDir: "." },
+  outfile: join(service, "dist/adapters/persistence/orm/sqlite-platform.js"),
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  external: ["@mikro-orm/core", "@mikro-orm/knex"],
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  allowOverwrite: true,
+  logLevel: "warning",
+});
 
 // One file with neverthrow, so that the client depends on nothing and runs in browsers.
 const client = copyDocuments("panorama-client");

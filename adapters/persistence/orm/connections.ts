@@ -1,7 +1,8 @@
 import { type Configuration, Utils } from "@mikro-orm/core";
-import { AbstractSqlConnection, AbstractSqlDriver, BaseSqlitePlatform, type Knex, knex } from "@mikro-orm/knex";
+import { AbstractSqlConnection, AbstractSqlDriver, type Knex, knex } from "@mikro-orm/knex";
 import { PostgreSqlPlatform } from "@mikro-orm/postgresql";
 import type { Row, Sql } from "../sql/database.js";
+import { SqlitePlatform } from "./sqlite-platform.js";
 
 /** The transaction context of an entity manager: where its statements run. */
 export type StatementContext = { readonly sql: Sql };
@@ -67,13 +68,6 @@ class PostgresConnection extends SharedConnection {
 const rethrown = (error: Error): never => {
   throw error;
 };
-
-/** The SQLite platform of MikroORM without its driver, which would be compiled at every installation of the package. */
-class SqlitePlatform extends BaseSqlitePlatform {
-  override escape(value: unknown): string {
-    return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : super.escape(value);
-  }
-}
 
 export class SqliteEntityDriver extends AbstractSqlDriver<SqliteEntityConnection> {
   constructor(config: Configuration) {

@@ -1,8 +1,8 @@
 import type { Dialect } from "../sql/database.js";
 
 /**
- * Tables and triggers that the ORM's schema generator does not support: triggers, unlogged and full-text tables, and
- * the row of the queue. Part of the baseline (migration-steps.ts). After a release, a change needs a step.
+ * Tables and triggers that the ORM cannot describe: triggers, unlogged and full-text tables, and the row of the queue.
+ * Part of the baseline (migration-steps.ts). After a release, a change needs a step.
  */
 export const BEYOND_ORM: Readonly<Record<Dialect, readonly string[]>> = {
   sqlite: [

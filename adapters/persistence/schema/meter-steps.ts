@@ -1,6 +1,6 @@
 import { type Step, statementsOf } from "./step.js";
 
-const baseline = (time: string, entryId: string): string => `
+const BASELINE = `
 create table meter_account (
   id text not null primary key,
   credits integer not null check (credits >= 0),
@@ -13,8 +13,8 @@ create table meter_hold (
   account_id text not null,
   credits integer not null,
   state text not null,
-  held_at ${time} not null,
-  expires_at ${time} not null,
+  held_at time not null,
+  expires_at time not null,
   idempotency_key text null,
   request text null,
   captured integer null,
@@ -35,13 +35,13 @@ create table meter_log (
 );
 
 create table meter_entry (
-  id ${entryId},
+  id serial,
   account_id text not null,
   kind text not null,
   credits integer not null,
   task_id text null,
   order_id text null,
-  at ${time} not null,
+  at time not null,
   description text null,
   reason text null,
   metadata text null
@@ -60,8 +60,8 @@ export const METER_STEPS: readonly Step[] = [
   {
     name: "meter-001-baseline",
     up: {
-      sqlite: statementsOf(baseline("datetime", "integer not null primary key autoincrement")),
-      postgresql: statementsOf(baseline("timestamptz(3)", "bigserial primary key")),
+      sqlite: statementsOf(BASELINE, "sqlite"),
+      postgresql: statementsOf(BASELINE, "postgresql"),
     },
   },
 ];

@@ -1,14 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Dialect } from "../sql/database.js";
 import { isBusy } from "../sql/database-error.js";
-import type {
-  Installation,
-  PoolClient,
-  PostgresInstallation,
-  SqliteHandle,
-  SqliteInstallation,
-  Tables,
-} from "./installation.js";
+import type { Installation, PoolClient, PostgresPool, SqliteHandle, Tables } from "./installation.js";
 import { migrationState, refuseForeign } from "./migration-state.js";
 import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type RecordedStep } from "./migration-steps.js";
 import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
@@ -30,11 +23,12 @@ const BUSY_PAUSE_MILLISECONDS = 5;
  * own, which gives way to theirs and is repeated for up to two minutes. It takes as long as it needs, up to the pool's
  * `query_timeout`.
  *
- * The steps are those of the service, which uses the ORM's migrator for its own database. Both record them alike, so a
- * database can be taken over in either direction.
+ * The service migrates its own database in the same way, so a database can be taken over in either direction.
  */
 export const migrate = (installation: Installation): Promise<void> =>
-  "pool" in installation ? migrateInPool(installation) : migrateOnConnection(installation);
+  "pool" in installation
+    ? migratePool(installation.pool, stepsOf(installation.tables), installation.schema)
+    : migrateHandle(installation.sqlite, stepsOf(installation.tables), installation.prefix);
 
 /** The names of an installation, without its connection. */
 export type InstallationNames = {
@@ -68,7 +62,6 @@ const statementsOf = ({ name, up }: Step, dialect: Dialect, names: TableNames): 
   `insert into ${names.of(MIGRATION_TABLE)} (name) values ('${name}')`,
 ];
 
-/** As the ORM's migrator creates it. */
 const recordTable = (dialect: Dialect, names: TableNames): string => {
   const table = `create table if not exists ${names.of(MIGRATION_TABLE)}`;
   return dialect === "postgresql"
@@ -76,14 +69,15 @@ const recordTable = (dialect: Dialect, names: TableNames): string => {
     : `${table} (id integer not null primary key autoincrement, name varchar(255), executed_at datetime default current_timestamp)`;
 };
 
-const migrateInPool = async ({ pool, schema, tables }: PostgresInstallation): Promise<void> => {
+/** `migrate` with these steps. */
+export const migratePool = async (pool: PostgresPool, steps: readonly Step[], schema?: string): Promise<void> => {
   const names = namesInSchema(schema);
   const client = await pool.connect();
   const ignore = (): void => {}; // a lost connection fails the statement in progress
   client.on("error", ignore);
   let broken = false;
   const attempt = () =>
-    migrateInTransaction(client, stepsOf(tables), names, schema).catch(async (error: unknown) => {
+    migrateInTransaction(client, steps, names, schema).catch(async (error: unknown) => {
       await client.query({ text: "rollback" }).catch(() => {
         broken = true;
       });
@@ -141,12 +135,13 @@ const createRecordTable = async (
   return true;
 };
 
-const migrateOnConnection = async ({ sqlite, prefix, tables }: SqliteInstallation): Promise<void> => {
+/** `migrate` with these steps. */
+export const migrateHandle = async (sqlite: SqliteHandle, steps: readonly Step[], prefix?: string): Promise<void> => {
   const names = namesWithPrefix(prefix);
   const deadline = performance.now() + BUSY_MILLISECONDS;
   for (;;) {
     try {
-      return runOnConnection(sqlite, stepsOf(tables), names);
+      return runOnConnection(sqlite, steps, names);
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
       await setTimeout(BUSY_PAUSE_MILLISECONDS);

@@ -1,7 +1,13 @@
-import { PANORAMAS_POSTGRESQL } from "./baseline/panoramas-postgresql.js";
-import { PANORAMAS_SQLITE } from "./baseline/panoramas-sqlite.js";
 import { BEYOND_ORM } from "./beyond-orm.js";
 import { type Step, statementsOf } from "./step.js";
+import { ACCOUNTS } from "./tables/accounts.js";
+import { CREDITS } from "./tables/credits.js";
+import { REFERENCES } from "./tables/references.js";
+import { TASKS } from "./tables/tasks.js";
+import { WEBHOOKS } from "./tables/webhooks.js";
+
+/** Each after those that it refers to. */
+const BASELINE = [ACCOUNTS, REFERENCES, TASKS, CREDITS, WEBHOOKS].join("\n");
 
 /**
  * The baseline has all tables of 3.0.0. A change of the tables after that release is a new step behind it, in a file of
@@ -11,8 +17,8 @@ export const migrationSteps: readonly Step[] = [
   {
     name: "001-baseline",
     up: {
-      sqlite: [...statementsOf(PANORAMAS_SQLITE), ...BEYOND_ORM.sqlite],
-      postgresql: [...statementsOf(PANORAMAS_POSTGRESQL), ...BEYOND_ORM.postgresql],
+      sqlite: [...statementsOf(BASELINE, "sqlite"), ...BEYOND_ORM.sqlite],
+      postgresql: [...statementsOf(BASELINE, "postgresql"), ...BEYOND_ORM.postgresql],
     },
   },
 ];

@@ -26,9 +26,8 @@ export const repeatWhileLocked = async <T>(migrate: () => Promise<T>): Promise<T
   }
 };
 
-/** The ORM and its migrator each wrap what PostgreSQL has said. */
 const isRefusedLock = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED || isRefusedLock(cause);
+  const { code } = error as { readonly code?: unknown };
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
 };

@@ -11,10 +11,8 @@ import {
 } from "./indexed-conditions.js";
 
 /*
- * The tables for SQLite and PostgreSQL. The baseline (migration-steps.ts) has the schema generator's output for this
- * file; a test fails if they differ. To change a table before 3.0.0 is released: edit this file, then run
- * `npx vitest run test/adapters/persistence/schema/baseline.test.ts -u`. What the generator does not support is in
- * beyond-orm.ts.
+ * The tables as entities. The migrations make them from the texts in tables/; a test fails if the two differ. To change
+ * a table before 3.0.0 is released, edit both. What the ORM cannot describe is in beyond-orm.ts.
  */
 
 /** A foreign key is a plain id, restricts deletion of its target, and has an index if a query needs one. */

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type MigrationState, migrationState, refuseForeign, requireCurrent } from "../schema/migration-state.js";
 import { cannotOpenFile, DatabaseError, missingFile } from "../sql/database-error.js";
-import { openSqliteFile, sqliteFile } from "./open-sqlite-file.js";
+import { migrateSqlite, openSqliteFile, sqliteFile } from "./open-sqlite-file.js";
 import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
 
 /**
@@ -15,8 +15,7 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
     await mkdir(dirname(file), { recursive: true });
     const state = stateOf(file);
     refuseForeign(nameOf(file), state);
-    // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
-    if (state.kind === "pending") await (await import("./migrate-sqlite.js")).migrateSqlite(file);
+    if (state.kind === "pending") await migrateSqlite(file);
     return new SqliteDatabase(sqliteFile(file));
   } catch (error) {
     throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);

@@ -1,4 +1,7 @@
 import { DatabaseSync } from "@photostructure/sqlite";
+import { migrateHandle } from "../schema/migrate.js";
+import { migrationSteps } from "../schema/migration-steps.js";
+import type { Step } from "../schema/step.js";
 import { OWN_DATABASE } from "../schema/table-names.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import type { SqliteFile } from "./sqlite-database.js";
@@ -14,6 +17,16 @@ export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): 
   const database = openFile(file, cacheKibibytes);
   return new SqliteConnection(database, OWN_DATABASE, () => database.close());
 };
+
+/** Migrates the tables of the SQLite file (schema/migrate.ts). `steps`: the steps of this version. */
+export async function migrateSqlite(file: string, steps: readonly Step[] = migrationSteps): Promise<void> {
+  const database = openFile(file, CACHE_KIBIBYTES);
+  try {
+    await migrateHandle(database, steps);
+  } finally {
+    database.close();
+  }
+}
 
 /** A file of the service, for `SqliteDatabase`. */
 export const sqliteFile = (path: string): SqliteFile => ({

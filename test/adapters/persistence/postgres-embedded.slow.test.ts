@@ -25,6 +25,7 @@ import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import { runCase } from "../../faults/run-case.js";
 import { SCENARIOS } from "../../faults/scenarios.js";
 import { freshDatabase } from "../../support/postgres.js";
+import { structureOf } from "../../support/structure-of.js";
 
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
 const SCHEMA = "panorama";
@@ -81,24 +82,6 @@ describe("on an embedder's pool", () => {
 
 const decide = (task: SubmittingTask) => (standing: Standing) => openATask(standing, task, noon);
 
-/** Columns, constraints and indexes of our tables, without the name of their schema. */
-const structureOf = async (pool: pg.Pool, schema: string): Promise<unknown> => {
-  const texts = await pool.query(
-    `select table_name || '.' || column_name || ' ' || data_type || ' ' || coalesce(column_default, '') || is_nullable as line
-      from information_schema.columns where table_schema = $1
-    union all select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
-      from pg_constraint where connamespace = cast($1 as regnamespace)
-    union all select indexdef from pg_indexes where schemaname = $1
-    union all select tgname || ' ' || pg_get_triggerdef(oid) from pg_trigger
-      where not tgisinternal and tgrelid in (select oid from pg_class where relnamespace = cast($1 as regnamespace))`,
-    [schema],
-  );
-  return texts.rows
-    .map(({ line }) => String(line).replaceAll(`${schema}.`, ""))
-    .filter((line) => !/schema_migration|meter_|customer/.test(line))
-    .sort();
-};
-
 describe("stores on an embedder's pool", () => {
   let embedder: Awaited<ReturnType<typeof embeddersDatabase>>;
   let pool: pg.Pool;
@@ -152,7 +135,7 @@ describe("stores on an embedder's pool", () => {
     );
   });
 
-  it("migrate once with concurrent processes, to the tables of the ORM's migrator", async () => {
+  it("migrate once with concurrent processes, to the tables of the service", async () => {
     await Promise.all([1, 2, 3, 4].map(() => migrate({ pool: otherPool(), schema: SCHEMA, tables: BOTH })));
     const { rows } = await pool.query("select name from panorama.schema_migration order by id");
     expect(rows.map(({ name }) => name)).toEqual([...STEPS.panoramas, ...STEPS.meter].map(({ name }) => name));

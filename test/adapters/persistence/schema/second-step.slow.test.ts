@@ -11,8 +11,8 @@ import { migrationSteps } from "../../../../adapters/persistence/schema/migratio
 import { tables } from "../../../../adapters/persistence/schema/schema.js";
 import type { AnyDatabase } from "../../../../adapters/persistence/sql/database.js";
 import { sqlStores } from "../../../../adapters/persistence/sql-stores.js";
-import { migrateSqlite } from "../../../../adapters/persistence/sqlite/migrate-sqlite.js";
 import { openSqliteDatabase } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { migrateSqlite } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { verifyLedger } from "../../../../application/credits/ledger.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { member, seedMember, YOUNG } from "../../../bench/growth/seed.js";

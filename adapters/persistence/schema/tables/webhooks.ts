@@ -1,0 +1,72 @@
+/** Events and their deliveries. In the words of `step.ts`; never edit it after a release. */
+export const WEBHOOKS = `
+create table event (
+  account_id text(40) not null,
+  number integer not null,
+  type text(32) not null,
+  task_id text(40) null,
+  credits integer null,
+  at time not null,
+  constraint event_pkey primary key (account_id, number),
+  constraint event_account_id_foreign foreign key (account_id)
+    references account (id) on update restrict on delete restrict,
+  constraint event_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict
+);
+create index event_age_index on event (at);
+create unique constraint event_task_unique on event (task_id, type);
+
+create table webhook_endpoint (
+  id text(40) not null,
+  account_id text(40) not null,
+  url text null,
+  secret text(80) not null,
+  previous_secret text(80) null,
+  previous_until time null,
+  created_at time not null,
+  failing_since time null,
+  off_at time null,
+  off_reason text(16) null,
+  constraint webhook_endpoint_pkey primary key (id),
+  constraint webhook_endpoint_account_id_foreign foreign key (account_id)
+    references account (id) on update restrict on delete restrict
+);
+create index webhook_endpoint_account_index on webhook_endpoint (account_id);
+create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id)
+  where (off_reason is null or off_reason <> 'deleted');
+create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null;
+
+create table webhook_delivery (
+  id serial,
+  endpoint_id text(40) not null,
+  account_id text(40) not null,
+  number integer not null,
+  task_id text(40) null,
+  lane text not null,
+  state text(16) not null,
+  attempts integer not null,
+  first_attempt_at time null,
+  detail text null,
+  ended_at time null,
+  due_at time null,
+  fence integer not null,
+  leased_until time null,
+  constraint webhook_delivery_endpoint_id_foreign foreign key (endpoint_id)
+    references webhook_endpoint (id) on update restrict on delete restrict
+);
+create index webhook_delivery_account_index on webhook_delivery (account_id, number);
+create index webhook_delivery_page_index on webhook_delivery (account_id, id);
+create index webhook_delivery_endpoint_index on webhook_delivery (endpoint_id);
+create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null;
+create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null;
+create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null;
+
+create table webhook_receiver (
+  name text not null,
+  verified_at time null,
+  failures integer not null,
+  next_at time not null,
+  leased_until time null,
+  constraint webhook_receiver_pkey primary key (name)
+);
+create index webhook_receiver_next_index on webhook_receiver (next_at);
+`;
