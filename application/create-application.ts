@@ -27,12 +27,12 @@ import { invite, makePasswordLink } from "./operators/invite.js";
 import { changeKeyLimits, findKeyBySecret, revokeKeys } from "./operators/keys.js";
 import { recordAction } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
-import { deletePanorama, retryFailedImages, retryImage } from "./panoramas/change-panorama.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
-import { forecastTask, type GenerationTime, generationTime } from "./panoramas/forecast-task.js";
-import { listPublicPanoramas, listTasks, searchOwnTasks, searchPublicPanoramas } from "./panoramas/list-panoramas.js";
+import { deletions } from "./panoramas/deletions.js";
+import { type GenerationTime, generationTime } from "./panoramas/generation-time.js";
+import { panoramas } from "./panoramas/panoramas.js";
+import { progress } from "./panoramas/progress.js";
 import { readAbilities } from "./panoramas/read-abilities.js";
-import { findOwnPanorama, findPublicPanorama, readTask, waitForTask } from "./panoramas/read-panorama.js";
 import { checkUpload, uploadImages } from "./panoramas/upload-images.js";
 import type { MakeSchedule } from "./ports/clock.js";
 import type { GenerationProvider, ProviderWebhooks } from "./ports/generation-provider.js";
@@ -108,18 +108,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     verifyLedger: verifyLedger(ports),
   },
   panoramas: {
-    read: readTask(ports),
-    list: listTasks(ports),
-    searchOwn: searchOwnTasks(ports),
-    findOwn: findOwnPanorama(ports),
-    findPublic: findPublicPanorama(ports),
-    listPublic: listPublicPanoramas(ports, settings),
-    searchPublic: searchPublicPanoramas(ports, settings),
-    isHiddenImage: ports.tasks.isHiddenImage.bind(ports.tasks),
-    changeVisibility: ports.tasks.setVisibility.bind(ports.tasks),
+    ...panoramas(ports, settings),
     checkUpload: checkUpload(ports, settings),
-    retryImage: retryImage(ports),
-    retryFailedImages: retryFailedImages(ports),
   },
   webhooks: {
     createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins }),
@@ -160,7 +150,8 @@ type InnerPorts = ApplicationPorts & {
 
 /** All other use cases. Callers take their types from `UseCases`. */
 const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
-  const { accounts, credits, panoramas, webhooks, operators } = storeUseCases(ports, settings);
+  const stored = storeUseCases(ports, settings);
+  const { accounts, credits, webhooks, operators } = stored;
   return {
     accounts: {
       ...accounts,
@@ -180,14 +171,12 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       receivePaymentWebhook: receivePaymentWebhook(ports),
     },
     panoramas: {
-      ...panoramas,
-      isLate: ports.generationTime.isLate,
-      forecast: forecastTask(ports),
+      ...stored.panoramas,
+      ...progress(ports),
+      ...deletions(ports),
       readAbilities: readAbilities(ports),
       create: createPanorama({ ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) }, settings),
-      waitFor: waitForTask(ports),
       cancel: cancelTask(ports, settings),
-      delete: deletePanorama(ports),
       uploadImages: uploadImages(ports, settings),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },

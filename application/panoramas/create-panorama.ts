@@ -17,7 +17,7 @@ import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
-import type { GenerationTime } from "./forecast-task.js";
+import type { GenerationTime } from "./generation-time.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 

@@ -305,7 +305,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a private panorama is shown at its public address",
-    file: "application/panoramas/read-panorama.ts",
+    file: "application/panoramas/panoramas.ts",
     edits: [[' && task.request.visibility === "public"', ""]],
     foundBy: tests("test/application/panoramas/gallery.test.ts"),
   },

@@ -10,7 +10,7 @@ export const EQUIVALENT = [
     why: "a request without a key is refused either way",
   },
   {
-    file: "application/panoramas/change-panorama.ts",
+    file: "application/panoramas/panoramas.ts",
     mutators: ["ConditionalExpression"],
     line: "if (image.isErr()) continue;",
     why: "every one of them has failed, so each can be retried",

@@ -12,10 +12,11 @@ import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-changes.js";
 import { createOrder, payOrder } from "../../application/credits/orders.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
-import { deletePanorama, retryFailedImages, retryImage } from "../../application/panoramas/change-panorama.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { type GenerationTime, generationTime } from "../../application/panoramas/forecast-task.js";
-import { readTask, waitForTask } from "../../application/panoramas/read-panorama.js";
+import { deletions } from "../../application/panoramas/deletions.js";
+import { type GenerationTime, generationTime } from "../../application/panoramas/generation-time.js";
+import { panoramas } from "../../application/panoramas/panoramas.js";
+import { progress } from "../../application/panoramas/progress.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
@@ -73,6 +74,7 @@ const DUE_WITHIN_MILLISECONDS = {
 /** The use cases that move tasks and credits, wired as the service wires them. */
 export const useCases = (ports: Ports) => {
   const generation = { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS };
+  const stored = panoramas(ports);
   const poll = settleSubmittedTasks(ports, generation);
   const check = checkGeneratedImages(ports, { ...generation, resultBounds: RESULT_BOUNDS });
   return {
@@ -89,8 +91,8 @@ export const useCases = (ports: Ports) => {
       CREATION_SETTINGS,
     ),
     start: startQueuedTasks(ports, CREATION_SETTINGS),
-    readTask: readTask(ports),
-    waitForTask: waitForTask(ports),
+    readTask: stored.read,
+    waitForTask: progress({ generationTime: generationTime(), ...ports }).waitFor,
     keep: keepFinishedImages(ports, limits),
     sweep: sweep(ports, { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
     erase: eraseDeletedPanoramas(ports, limits),
@@ -100,9 +102,9 @@ export const useCases = (ports: Ports) => {
     }),
     watch: watchWaitedTasks(ports),
     cancelTask: cancelTask(ports, generation),
-    retryImage: retryImage(ports),
-    retryFailedImages: retryFailedImages(ports),
-    deletePanorama: deletePanorama(ports),
+    retryImage: stored.retryImage,
+    retryFailedImages: stored.retryFailedImages,
+    deletePanorama: deletions(ports).delete,
     createOrder: createOrder(ports),
     payOrder: payOrder(ports),
   };

@@ -17,7 +17,8 @@ import { checkGeneratedImages } from "../../application/background/check-generat
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { createApplication } from "../../application/create-application.js";
-import { forecastTask, generationTime } from "../../application/panoramas/forecast-task.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
+import { progress } from "../../application/panoramas/progress.js";
 import type { Imaging } from "../../application/ports/imaging.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Payments } from "../../application/ports/payments.js";
@@ -127,7 +128,7 @@ export abstract class TestService {
     return {
       ...others,
       accounts: { ...accounts, noteKeyUse: this.keyUses.note, holdKey: this.heldKeys.hold },
-      panoramas: { ...panoramas, isLate: this.generationTime.isLate, forecast: forecastTask(this) },
+      panoramas: { ...panoramas, ...progress(this) },
     };
   }
 

@@ -3,7 +3,7 @@ import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../adapters/persistence/memory-stores.js";
 import { MemoryRateLimits } from "../../adapters/persistence/stores/memory-rate-limits.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { generationTime } from "../../application/panoramas/forecast-task.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { AccountId } from "../../domain/ids.js";

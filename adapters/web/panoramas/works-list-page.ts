@@ -1,7 +1,7 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { PageStart } from "../../../application/page-of.js";
-import type { OwnSearchPage } from "../../../application/panoramas/list-panoramas.js";
+import type { OwnSearchPage } from "../../../application/panoramas/search-own.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";

@@ -1,5 +1,5 @@
 import { createApiKey } from "../../../application/accounts/api-keys.js";
-import { deletePanorama } from "../../../application/panoramas/change-panorama.js";
+import { deletions } from "../../../application/panoramas/deletions.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { dayOf } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -74,7 +74,7 @@ export const ROUTES: readonly Route[] = [
         const key = { "idempotency-key": "once" };
         const created = (await (await service.create(customer, A_CREATION, key)).json()) as { id: TaskId };
         await cancel(service, customer, created.id);
-        (await deletePanorama(service)(created.id, customer.accountId))._unsafeUnwrap();
+        (await deletions(service).delete(created.id, customer.accountId))._unsafeUnwrap();
         return service.create(customer, A_CREATION, key);
       }),
       {

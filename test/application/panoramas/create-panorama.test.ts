@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
-import { generationTime } from "../../../application/panoramas/forecast-task.js";
+import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceWithReadiness, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { TaskOpening } from "../../../application/ports/stores/tasks/task-store.js";

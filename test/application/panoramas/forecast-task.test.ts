@@ -9,12 +9,14 @@ import {
   noon,
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { InProcessTaskSignals } from "../../../adapters/memory/in-process-signals.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
-import { forecastTask, generationTime } from "../../../application/panoramas/forecast-task.js";
+import { generationTime } from "../../../application/panoramas/generation-time.js";
+import { progress } from "../../../application/panoramas/progress.js";
 
 const GENERATION_SECONDS = 40;
 
-describe("forecastTask", () => {
+describe("progress.forecast", () => {
   const set = ({ ahead = 0, slots = 2, isKnown = true }) => {
     const clock = new HandClock(noon);
     const provider = new ScriptedProvider();
@@ -24,12 +26,18 @@ describe("forecastTask", () => {
     if (isKnown) time.add(aSucceededTask({ submittedAt: noon, succeededAt }));
     let reads = 0;
     const tasks = {
+      find: async () => undefined,
       countAhead: async (_: unknown, max: number) => {
         reads += 1;
         return Math.min(ahead, max);
       },
     };
-    return { clock, reads: () => reads, forecast: forecastTask({ tasks, provider, generationTime: time, clock }) };
+    return {
+      clock,
+      reads: () => reads,
+      forecast: progress({ tasks, provider, generationTime: time, clock, signals: new InProcessTaskSignals() })
+        .forecast,
+    };
   };
 
   it("returns the place of a waiting task, and the time of the tasks ahead plus its own", async () => {

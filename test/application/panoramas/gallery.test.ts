@@ -10,8 +10,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
-import { listPublicPanoramas, searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
-import { findOwnPanorama, findPublicPanorama } from "../../../application/panoramas/read-panorama.js";
+import { panoramas as panoramasOf } from "../../../application/panoramas/panoramas.js";
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
@@ -38,53 +37,53 @@ const finish = async () => {
 };
 const unknown = "unknown-slug-000" as Slug;
 
-describe("findOwnPanorama", () => {
+describe("panoramas.findOwn", () => {
   it("finds a panorama in any state, for its owner only", async () => {
     const { slug, id } = await create("private");
-    expect((await findOwnPanorama(world)(slug, owner))?.id).toBe(id);
+    expect((await panoramasOf(world).findOwn(slug, owner))?.id).toBe(id);
     await finish();
-    expect(await findOwnPanorama(world)(slug, owner)).toMatchObject({ id, state: "succeeded" });
-    expect(await findOwnPanorama(world)(slug, accountId(404))).toBeUndefined();
-    expect(await findOwnPanorama(world)(unknown, owner)).toBeUndefined();
+    expect(await panoramasOf(world).findOwn(slug, owner)).toMatchObject({ id, state: "succeeded" });
+    expect(await panoramasOf(world).findOwn(slug, accountId(404))).toBeUndefined();
+    expect(await panoramasOf(world).findOwn(unknown, owner)).toBeUndefined();
   });
 });
 
-describe("findPublicPanorama", () => {
+describe("panoramas.findPublic", () => {
   it("finds a public panorama once it is finished", async () => {
     const { slug, id } = await create("public");
-    expect(await findPublicPanorama(world)(slug)).toBeUndefined();
+    expect(await panoramasOf(world).findPublic(slug)).toBeUndefined();
     await finish();
-    expect(await findPublicPanorama(world)(slug)).toMatchObject({ id, state: "succeeded" });
-    expect(await findPublicPanorama(world)(unknown)).toBeUndefined();
+    expect(await panoramasOf(world).findPublic(slug)).toMatchObject({ id, state: "succeeded" });
+    expect(await panoramasOf(world).findPublic(unknown)).toBeUndefined();
   });
 
   it("follows a change of the visibility by the owner, and refuses one by others", async () => {
     const { slug, id } = await create("private");
     await finish();
-    expect(await findPublicPanorama(world)(slug)).toBeUndefined();
+    expect(await panoramasOf(world).findPublic(slug)).toBeUndefined();
     expect((await world.tasks.setVisibility(id, accountId(404), "public"))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect(await findPublicPanorama(world)(slug)).toBeUndefined();
+    expect(await panoramasOf(world).findPublic(slug)).toBeUndefined();
     expect((await world.tasks.setVisibility(id, owner, "public")).isOk()).toBe(true);
-    expect((await findPublicPanorama(world)(slug))?.id).toBe(id);
+    expect((await panoramasOf(world).findPublic(slug))?.id).toBe(id);
   });
 });
 
-describe("listPublicPanoramas", () => {
+describe("panoramas.listPublic", () => {
   it("lists the public panoramas newest first, page by page", async () => {
     const made: Task[] = [];
     for (const visibility of ["public", "private", "public", "public"] as const) made.push(await create(visibility));
-    expect(await listPublicPanoramas(world)(9)).toEqual({ panoramas: [], next: undefined, newer: undefined });
+    expect(await panoramasOf(world).listPublic(9)).toEqual({ panoramas: [], next: undefined, newer: undefined });
     await finish();
     const newestFirst = [made[3]?.id, made[2]?.id, made[0]?.id];
     const pages: (string | undefined)[][] = [];
     for (let before: Task["id"] | undefined, page = 0; page < 9; page += 1) {
-      const { panoramas, next } = await listPublicPanoramas(world)(2, { before });
+      const { panoramas, next } = await panoramasOf(world).listPublic(2, { before });
       pages.push(panoramas.map(({ id }) => id));
       if (next === undefined) break;
       before = next;
     }
     expect(pages).toEqual([newestFirst.slice(0, 2), newestFirst.slice(2)]);
-    const whole = await listPublicPanoramas(world)(3);
+    const whole = await panoramasOf(world).listPublic(3);
     expect(whole.panoramas.map(({ id }) => id)).toEqual(newestFirst);
     expect([whole.next, whole.newer]).toEqual([undefined, undefined]);
   });
@@ -94,8 +93,8 @@ describe("listPublicPanoramas", () => {
     await finish();
     const ids = async (gallery: "off" | "open") => {
       const pages = [
-        await listPublicPanoramas(world, { gallery })(9),
-        await searchPublicPanoramas(world, { gallery })(searchWords("a"), 9),
+        await panoramasOf(world, { gallery }).listPublic(9),
+        await panoramasOf(world, { gallery }).searchPublic(searchWords("a"), 9),
       ];
       return pages.map(({ panoramas }) => panoramas.map((panorama) => panorama.id));
     };
@@ -104,7 +103,7 @@ describe("listPublicPanoramas", () => {
   });
 });
 
-describe("searchPublicPanoramas", () => {
+describe("panoramas.searchPublic", () => {
   const page = 3;
   /** As many public panoramas as prompts, from old to new. */
   const published = async (prompts: readonly string[]) => {
@@ -121,7 +120,7 @@ describe("searchPublicPanoramas", () => {
   };
   /** All pages of a search from the beginning, over `newer` or `next`, and back again. */
   const walk = async (tasks: TaskPorts, search: string, sort: "newest" | "oldest") => {
-    const find = searchPublicPanoramas({ tasks });
+    const find = panoramasOf({ ...world, tasks }).searchPublic;
     const [forward, back] = sort === "newest" ? (["next", "newer"] as const) : (["newer", "next"] as const);
     const at = (cursor: TaskId | undefined, side: "next" | "newer") =>
       find(searchWords(search), page, { [side === "next" ? "before" : "after"]: cursor, sort });

@@ -11,7 +11,7 @@ import {
   noon,
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
-import { type GenerationTime, generationTime } from "../../../application/panoramas/forecast-task.js";
+import { type GenerationTime, generationTime } from "../../../application/panoramas/generation-time.js";
 import { keep, uploading } from "../../../domain/images/storage-status.js";
 import type { Task } from "../../../domain/tasks/task.js";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { receiveProviderWebhook } from "../../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../../application/background/settle-submitted-tasks.js";
 import { createPanorama } from "../../../../application/panoramas/create-panorama.js";
-import { generationTime } from "../../../../application/panoramas/forecast-task.js";
+import { generationTime } from "../../../../application/panoramas/generation-time.js";
 import { CREATION_SETTINGS } from "../../../support/application.js";
 import { type SignedWebhook, sendWebhook } from "../../../support/fake-provider.js";
 import { FAULTS } from "../../../support/faulty-server.js";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
-import { listTasks } from "../../../../application/panoramas/list-panoramas.js";
+import { panoramas } from "../../../../application/panoramas/panoramas.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { anOwner, aWorld } from "../../../support/world.js";
 
-it("listTasks lists every task of the account exactly once, newest first, for every page size", async () => {
+it("list lists every task of the account exactly once, newest first, for every page size", async () => {
   const world = aWorld();
   const [owner, stranger] = [await anOwner(world, 100), await anOwner(world, 100)];
   const created: TaskId[] = [];
@@ -20,7 +20,7 @@ it("listTasks lists every task of the account exactly once, newest first, for ev
       let pages = 0;
       let before: TaskId | undefined;
       do {
-        const page = await listTasks(world)(owner, limit, { before });
+        const page = await panoramas(world).list(owner, limit, { before });
         expect(page.tasks.length).toBeLessThanOrEqual(limit);
         listed.push(...page.tasks.map(({ id }) => id));
         before = page.next;
@@ -32,12 +32,12 @@ it("listTasks lists every task of the account exactly once, newest first, for ev
   );
 });
 
-it("listTasks returns one empty page for an account without tasks", async () => {
+it("list returns one empty page for an account without tasks", async () => {
   const world = aWorld();
-  expect(await listTasks(world)(await anOwner(world, 1), 10)).toEqual({ tasks: [], next: undefined });
+  expect(await panoramas(world).list(await anOwner(world, 1), 10)).toEqual({ tasks: [], next: undefined });
 });
 
-it("listTasks leads back page by page to the newest", async () => {
+it("list leads back page by page to the newest", async () => {
   const world = aWorld();
   const owner = await anOwner(world, 100);
   const ids: TaskId[] = [];
@@ -45,7 +45,7 @@ it("listTasks leads back page by page to the newest", async () => {
     ids.unshift((await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id);
   }
   const list = async (before?: TaskId, after?: TaskId) => {
-    const { tasks, next, newer } = await listTasks(world)(owner, 2, { before, after });
+    const { tasks, next, newer } = await panoramas(world).list(owner, 2, { before, after });
     return [tasks.map(({ id }) => id), next, newer];
   };
   expect(await list()).toEqual([ids.slice(0, 2), ids[1], undefined]);

@@ -6,7 +6,7 @@ import {
   aSucceededTask,
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
-import { searchOwnTasks } from "../../../../application/panoramas/list-panoramas.js";
+import { searchOwn } from "../../../../application/panoramas/search-own.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { RESOLUTION_NAMES } from "../../../../domain/images/resolution.js";
 import { isFoundBy, searchWords } from "../../../../domain/tasks/prompt-search.js";
@@ -35,7 +35,7 @@ const aTask = fc.record({
   visibility: fc.constantFrom(...VISIBILITIES),
 });
 
-it("searchOwnTasks finds every task that matches, once, newest first, for every page size", async () => {
+it("searchOwn finds every task that matches, once, newest first, for every page size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aTask, { maxLength: 250, size: "max" }),
@@ -48,11 +48,17 @@ it("searchOwnTasks finds every task that matches, once, newest first, for every 
           .map((request, n) => aSucceededTask({ id: taskId(1000 + n), request: { ...aCreationRequest(), ...request } }))
           .toReversed();
         const words = searchWords(text);
-        const search = searchOwnTasks(listOf(tasks));
+        const { tasks: listed } = listOf(tasks);
         const found: TaskId[] = [];
         let before: TaskId | undefined;
         do {
-          const page = await search(owner, { words, resolution, ...(visibility && { visibility }) }, limit, before);
+          const page = await searchOwn(
+            listed,
+            owner,
+            { words, resolution, ...(visibility && { visibility }) },
+            limit,
+            before,
+          );
           expect(page.tasks.length).toBeLessThanOrEqual(limit);
           found.push(...page.tasks.map(({ id }) => id));
           before = page.next;
@@ -70,12 +76,12 @@ it("searchOwnTasks finds every task that matches, once, newest first, for every 
   );
 });
 
-it("searchOwnTasks reads no more for one request when the account is older or its prompts are longer", async () => {
+it("searchOwn reads no more for one request when the account is older or its prompts are longer", async () => {
   const pages = async (count: number, prompt: string, words = ["ZEBRA"]) => {
     const request = aCreationRequest({ prompt });
     const tasks = Array.from({ length: count }, (_, n) => aSucceededTask({ id: taskId(10_000 - n), request }));
     const { reads, ...ports } = listOf(tasks);
-    const { next } = await searchOwnTasks(ports)(owner, { words, resolution: "4k" }, 24);
+    const { next } = await searchOwn(ports.tasks, owner, { words, resolution: "4k" }, 24);
     return { read: reads.reduce((sum, one) => sum + one, 0), judged: tasks.findIndex(({ id }) => id === next) + 1 };
   };
   const [short, long] = ["a lake", "lake ".repeat(800)];
