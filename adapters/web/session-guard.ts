@@ -142,23 +142,23 @@ export class SessionGuard {
   }
 
   /**
-   * Header of a redirect that shows `text` once, on the next page. A cookie keeps the text out of URLs and logs. It is
-   * signed with the session's form token, so that no other site can place one in the browser.
+   * Header of a redirect that shows `text` once, on the page with this path. A cookie keeps the text out of URLs and
+   * logs. It is signed with the session's form token, so that no other site can place one in the browser.
    */
-  note(text: string, visitor: Visitor): Readonly<Record<string, string>> {
+  note(path: string, text: string, visitor: Visitor): Readonly<Record<string, string>> {
     const content = Buffer.from(text).toString("base64url");
-    return this.setCookie("note", `${content}.${signatureOf(content, visitor)}`, NOTE_SECONDS);
+    return this.setCookie("note", `${content}.${signatureOf(path, content, visitor)}`, NOTE_SECONDS);
   }
 
-  /** The note of this visitor, with the header that deletes it. */
+  /** The note of this visitor for the page with this path, with the header that deletes it. */
   takeNote(
+    path: string,
     { cookies }: PageRequest,
     visitor: Visitor,
   ): { readonly text: string; readonly headers: Readonly<Record<string, string>> } | undefined {
     const [content = "", signature = ""] = (cookies.get(this.nameOf("note")) ?? "").split(".");
-    const expected = signatureOf(content, visitor);
-    if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
-      return undefined;
+    const [given, expected] = [Buffer.from(signature), Buffer.from(signatureOf(path, content, visitor))];
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     return { text: Buffer.from(content, "base64url").toString(), headers: this.setCookie("note", "", 0) };
   }
 
@@ -197,8 +197,9 @@ const loginPath = (next: string, ended: boolean): string => {
   return query.size === 0 ? "/login" : `/login?${query}`;
 };
 
-const signatureOf = (content: string, { formToken }: Visitor): string =>
-  createHmac("sha256", formToken).update(`note ${content}`).digest("base64url");
+/** Names the page, so that no other page reads or deletes its note. */
+const signatureOf = (path: string, content: string, { formToken }: Visitor): string =>
+  createHmac("sha256", formToken).update(`note ${path} ${content}`).digest("base64url");
 
 type FormRequest = PageRequest & PageBody;
 

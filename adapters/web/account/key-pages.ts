@@ -44,7 +44,7 @@ export const keyPages = (parts: Parts): readonly Page[] => {
       path: PATH,
       body: "none",
       handle: guard.member(async (request, visitor) => {
-        const note = guard.takeNote(request, visitor);
+        const note = guard.takeNote(PATH, request, visitor);
         return keysPage(parts, 200, visitor, { newKey: note && newKeyOf(note.text), headers: note?.headers });
       }),
     },
@@ -59,7 +59,7 @@ export const keyPages = (parts: Parts): readonly Page[] => {
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
         const created = await parts.accounts.createApiKey(visitor.account.id, name.value, limits.value);
         return created.match(
-          ({ secret, key }) => redirect(`${PATH}#new-key`, guard.note(JSON.stringify([key.name, secret]), visitor)),
+          ({ secret, key }) => redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),
           (refused) => refusal(parts, visitor, refused, form),
         );
       }, forms),

@@ -33,7 +33,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       path: PATH,
       body: "none",
       handle: guard.member((request, visitor) => {
-        const note = guard.takeNote(request, visitor);
+        const note = guard.takeNote(PATH, request, visitor);
         const test = note && testOf(note.text);
         return webhooksPage(parts, 200, visitor, { query: request.query, test, headers: note?.headers });
       }),
@@ -47,7 +47,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
         const tested = await webhooks.testEndpoint(id as EndpointId, visitor.account.id);
         if (tested.isErr()) return parts.layout.notFound(visitor);
         const test: ShownTest = { id, ...tested.value };
-        return redirect(PATH, guard.note(JSON.stringify(test), visitor));
+        return redirect(PATH, guard.note(PATH, JSON.stringify(test), visitor));
       }, formOptions(parts)),
     },
     {
@@ -107,10 +107,7 @@ const numberOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(tex
 type ShownTest = WebhookTest & { readonly id: string };
 
 /** The test in a note of this page; its signature proves that this service has written it. */
-const testOf = (note: string): ShownTest | undefined => {
-  const read = JSON.parse(note) as Partial<ShownTest>;
-  return typeof read.id === "string" && typeof read.detail === "string" ? (read as ShownTest) : undefined;
-};
+const testOf = (note: string): ShownTest => JSON.parse(note) as ShownTest;
 
 type Shown = {
   readonly error?: string;

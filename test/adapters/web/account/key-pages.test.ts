@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
 import { newMember, setUpService, visiting } from "../../../support/visit.js";
@@ -61,6 +62,30 @@ describe("the page of API keys", () => {
     expect(await readWith(note, cookie)).toContain("Your new key “my &lt;b&gt;laptop”");
     expect(await read("/account/keys")).not.toContain("Your new key"); // the browser has deleted the cookie
     expect(await service.keys.listLive(person.id)).toHaveLength(2);
+  });
+
+  it("leaves a note of another page, a forged one and one of an earlier version in the browser", async () => {
+    const { cookie, token, create, post } = await newPerson();
+    await post("/account/webhooks", { url: "https://receiver.test/" });
+    const [, endpoint] = /\/account\/webhooks\/([\w-]+)\/test/.exec(
+      await visiting(service, cookie).get("/account/webhooks").then(({ text }) => text),
+    ) ?? ["", ""];
+    const { cookie: test } = await post(`/account/webhooks/${endpoint}/test`);
+    const { cookie: key } = await create({ name: "laptop" });
+    const content = Buffer.from('["laptop","sk-1"]').toString("base64url");
+    const earlier = createHmac("sha256", token).update(`note ${content}`).digest("base64url");
+    const given = async (path: string, note: string) => {
+      const answer = await visiting(service, `${cookie}; ${note}`).get(path);
+      return [answer.status, answer.headers.has("set-cookie"), /id="secret">|The test event has/.test(answer.text)];
+    };
+    const ignored = [200, false, false];
+    expect(test).toMatch(/^note=[\w-]+\.[\w-]+$/);
+    expect(await given("/account/keys", test)).toEqual(ignored);
+    expect(await given("/account/webhooks", key)).toEqual(ignored);
+    for (const note of [`note=${content}.${earlier}`, `note=${content}.${"é".repeat(43)}`, "note=.", "note="])
+      for (const path of ["/account/keys", "/account/webhooks"]) expect(await given(path, note)).toEqual(ignored);
+    expect(await given("/account/keys", key)).toEqual([200, true, true]);
+    expect(await given("/account/webhooks", test)).toEqual([200, true, true]);
   });
 
   it("refuses the 21st live key, and any without a paid order", async () => {
