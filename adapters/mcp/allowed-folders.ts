@@ -68,12 +68,15 @@ export class AllowedFolders {
       // Resolves symbolic links first: the real location of the file decides.
       const real = await realpath(path);
       const folders = await Promise.all(this.folders.map((folder) => realpath(folder).catch(() => undefined)));
-      if (!folders.some((folder) => folder !== undefined && isInside(real, folder))) return refused;
-      // The flags refuse a link that was created since, and do not block on a named pipe.
-      const file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+      const isAllowed = (place: string) => folders.some((folder) => folder !== undefined && isInside(place, folder));
+      if (!isAllowed(real)) return refused;
+      const file = await openToRead(real);
       try {
         const stats = await file.stat();
         if (!stats.isFile()) return refused;
+        // A folder on the way can have become a link since: what was opened must lie at an allowed place now.
+        const place = await placeOf(file, real);
+        if (!isAllowed(place) || !(await isAt(place, file))) return refused;
         const tooLarge = err(rulePredicate({ name: "bytes_max", max: bytesMax }));
         if (stats.size > bytesMax) return tooLarge;
         // Another program may be writing to it. What it appends is not read beyond the maximum.
@@ -95,6 +98,25 @@ const whyUnusable = (entry: string): string | undefined => {
   return isAbsolute(entry)
     ? undefined
     : "is ignored: it must be an absolute path, or begin with ~/ for the home folder.";
+};
+
+/** The flags refuse a link at the end of the path, and do not block on a named pipe. */
+const openToRead = (path: string): Promise<FileHandle> =>
+  open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+
+/** Where an open file lies, without links. Linux tells it of the file itself; elsewhere its path is resolved again. */
+const placeOf = (file: FileHandle, path: string): Promise<string> =>
+  realpath(process.platform === "linux" ? `/proc/self/fd/${file.fd}` : path);
+
+/** Compares device and inode. Both are read from open files: Windows can number a device otherwise for a path. */
+const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
+  const other = await openToRead(path);
+  try {
+    const [here, there] = await Promise.all([file.stat({ bigint: true }), other.stat({ bigint: true })]);
+    return here.dev === there.dev && here.ino === there.ino;
+  } finally {
+    await other.close();
+  }
 };
 
 const readAtMost = async (file: FileHandle, bytesMax: number): Promise<Uint8Array> => {

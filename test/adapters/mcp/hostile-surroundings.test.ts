@@ -1,10 +1,11 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { appendFile, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import type { Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { GENERATIONS } from "../../support/mcp-session.js";
@@ -166,6 +167,39 @@ describe("upload_reference_images", () => {
       { numRuns: 100 },
     );
     expect(on.service.requests("POST", "/images")).toEqual([]);
+  });
+
+  it("reads no file of a folder that becomes a link at any moment", async () => {
+    const allowed = join(on.folder, "allowed");
+    const secret = join(on.folder, "elsewhere");
+    for (const [folder, text] of [
+      [join(allowed, "parent", "deep"), "ALLOWED"],
+      [join(secret, "deep"), "SECRET"],
+    ] as const) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "a.png"), text);
+    }
+    await symlink(secret, join(allowed, "link"));
+    // Another process replaces the folder by the link and back, until it is ended.
+    const swap = `const { renameSync } = require("node:fs"); process.chdir(process.argv[1]);
+      for (;;) { renameSync("parent", "kept"); renameSync("link", "parent"); renameSync("parent", "link"); renameSync("kept", "parent"); }`;
+    const swapping = spawn(process.execPath, ["-e", swap, allowed]);
+    try {
+      const folders = new AllowedFolders(allowed);
+      const seen = new Set<string>();
+      for (let reads = 0; reads < 20_000 && (reads < 4_000 || seen.size < 2); reads += 1) {
+        const read = await folders.read(join(allowed, "parent", "deep", "a.png"), 100, new AbortController().signal);
+        seen.add(
+          read.match(
+            ({ bytes }) => Buffer.from(bytes).toString(),
+            () => "refused",
+          ),
+        );
+      }
+      expect([...seen].sort()).toEqual(["ALLOWED", "refused"]);
+    } finally {
+      swapping.kill("SIGKILL");
+    }
   });
 
   it("refuses a file that grows while it is read, or has grown sparse, beyond the maximum", async () => {
