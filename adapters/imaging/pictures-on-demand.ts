@@ -15,7 +15,8 @@ const WHITE = 255;
 /**
  * Makes pictures of stored panoramas on demand: perspective views as JPEG, and smaller copies as WebP.
  * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
- * read, or if too many pictures are being made. `sign` marks each picture.
+ * read, or if too many pictures are being made. `network`: of the visitor; networks take turns. `sign` marks each
+ * picture.
  */
 export const picturesOnDemand = (
   storage: Pick<ObjectStorage, "read">,
@@ -24,27 +25,27 @@ export const picturesOnDemand = (
 ) => {
   const kept = new KeptPictures(keptBytesMax);
 
-  const picture = (key: string, name: ObjectName, make: (image: Uint8Array) => Promise<Uint8Array>) =>
-    kept.getOrMake(key, async () => {
+  const picture = (key: string, name: ObjectName, network: string, make: (image: Uint8Array) => Promise<Uint8Array>) =>
+    kept.getOrMake(key, network, async () => {
       const image = await storage.read(name);
       return image.isErr() ? undefined : make(image.value);
     });
 
   return {
     /** A view of a panorama for link previews. */
-    socialImage: (name: ObjectName, size: PixelSize, view: StartView): Promise<Uint8Array | undefined> =>
-      picture(`view ${size.widthPixels} ${startViewText(view)} ${name}`, name, (image) =>
+    socialImage: (name: ObjectName, size: PixelSize, view: StartView, network: string) =>
+      picture(`view ${size.widthPixels} ${startViewText(view)} ${name}`, name, network, (image) =>
         perspective(image, size, { view, for: "preview" }, sign),
       ),
     /** A view of a panorama, 4:3, `widthPixels` wide, for tiles. */
-    tile: (name: ObjectName, widthPixels: number, view: StartView): Promise<Uint8Array | undefined> =>
-      picture(`tile ${widthPixels} ${startViewText(view)} ${name}`, name, (image) => {
+    tile: (name: ObjectName, widthPixels: number, view: StartView, network: string) =>
+      picture(`tile ${widthPixels} ${startViewText(view)} ${name}`, name, network, (image) => {
         const size = { widthPixels, heightPixels: Math.round((widthPixels * 3) / 4) };
         return perspective(image, size, { view, for: "tile" }, sign);
       }),
     /** A panorama or its thumbnail, `widthPixels` wide. */
-    resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
-      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, sign)),
+    resized: (name: ObjectName, widthPixels: number, network: string) =>
+      picture(`${widthPixels} ${name}`, name, network, (image) => resized(image, widthPixels, sign)),
     /**
      * The brightest grey of a picture (`brightestGrey`), kept as one byte; white if it cannot be decoded.
      * `undefined` until it is measured: a page does not wait for the storage.
@@ -52,7 +53,9 @@ export const picturesOnDemand = (
     brightestGrey: (name: ObjectName): number | undefined => {
       const key = `grey ${name}`;
       const known = kept.get(key);
-      picture(key, name, async (image) => Uint8Array.of(await brightestGrey(image).catch(() => WHITE))).catch(() => {});
+      picture(key, name, "", async (image) => Uint8Array.of(await brightestGrey(image).catch(() => WHITE))).catch(
+        () => {},
+      );
       return known?.[0];
     },
   };
@@ -113,15 +116,26 @@ type Make = () => Promise<Uint8Array | undefined>;
 
 /** Pictures that are being made. Each holds an encoded panorama. */
 const MADE_AT_ONCE = 2;
-/** Pictures that are being made, or wait for that. */
-const PENDING_MAX = 100;
+/** Pictures that are being made, or wait for that: of one network, and of all. */
+const PENDING_OF_NETWORK_MAX = 100;
+const PENDING_MAX = 1_000;
 
-/** The most recently requested pictures, in memory. Concurrent requests for one picture share its creation. */
+type Pending = {
+  /** In whose queues the picture waits. */
+  readonly networks: Set<string>;
+  readonly made: Promise<Uint8Array | undefined>;
+  readonly makeOnce: () => Promise<void>;
+};
+
+/**
+ * The most recently requested pictures, in memory. Concurrent requests for one picture share its creation. It waits in
+ * the queue of each network that asks for it, so that nobody waits for the other pictures of another network.
+ */
 class KeptPictures {
   private readonly bytesMax: number;
   /** Pictures, the most recently used last. */
   private readonly kept = new Map<string, Uint8Array>();
-  private readonly pending = new Map<string, Promise<Uint8Array | undefined>>();
+  private readonly pending = new Map<string, Pending>();
   private readonly semaphore = new Semaphore(MADE_AT_ONCE);
   private bytes = 0;
 
@@ -135,7 +149,7 @@ class KeptPictures {
   }
 
   /** The kept picture, or a new one; `undefined` if it cannot be made, or if too many are being made. */
-  async getOrMake(key: string, make: Make): Promise<Uint8Array | undefined> {
+  async getOrMake(key: string, network: string, make: Make): Promise<Uint8Array | undefined> {
     const known = this.kept.get(key);
     if (known !== undefined) {
       this.kept.delete(key);
@@ -143,16 +157,40 @@ class KeptPictures {
       return known;
     }
     const started = this.pending.get(key);
-    if (started !== undefined || this.pending.size >= PENDING_MAX) return started;
-    const making = this.semaphore
-      .run(async () => {
-        const made = await make();
-        if (made !== undefined) this.keep(key, made);
-        return made;
-      })
-      .finally(() => this.pending.delete(key));
-    this.pending.set(key, making);
-    return making;
+    if (started?.networks.has(network)) return started.made;
+    const ofNetwork = [...this.pending.values()].filter(({ networks }) => networks.has(network));
+    if (ofNetwork.length >= PENDING_OF_NETWORK_MAX || (!started && this.pending.size >= PENDING_MAX)) return undefined;
+    const pending = started ?? this.begin(key, make);
+    pending.networks.add(network);
+    void this.semaphore.run(pending.makeOnce, network);
+    return pending.made;
+  }
+
+  private begin(key: string, make: Make): Pending {
+    let resolve: (made: ReturnType<Make>) => void = () => {};
+    const made = new Promise<Uint8Array | undefined>((resolveMade) => {
+      resolve = resolveMade;
+    });
+    let isStarted = false;
+    const makeOnce = async () => {
+      if (isStarted) return;
+      isStarted = true;
+      resolve(this.made(key, make));
+      await made.catch(() => {}); // the error is for those who wait for the picture
+    };
+    const pending = { networks: new Set<string>(), made, makeOnce };
+    this.pending.set(key, pending);
+    return pending;
+  }
+
+  private async made(key: string, make: Make): Promise<Uint8Array | undefined> {
+    try {
+      const made = await make();
+      if (made !== undefined) this.keep(key, made);
+      return made;
+    } finally {
+      this.pending.delete(key);
+    }
   }
 
   private keep(key: string, picture: Uint8Array): void {

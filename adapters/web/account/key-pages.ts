@@ -59,7 +59,8 @@ export const keyPages = (parts: Parts): readonly Page[] => {
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
         const created = await parts.accounts.createApiKey(visitor.account.id, name.value, limits.value);
         return created.match(
-          ({ secret, key }) => redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),
+          ({ secret, key }) =>
+            redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),
           (refused) => refusal(parts, visitor, refused, form),
         );
       }, forms),

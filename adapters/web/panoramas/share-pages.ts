@@ -19,14 +19,27 @@ import {
   viewVersion,
 } from "./panorama-card.js";
 
-/** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
+/**
+ * Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made.
+ * `network`: of the visitor (`PageRequest.remoteAddress`).
+ */
 export type PicturesOnDemand = {
   /** The view of a panorama in link previews, as JPEG. */
-  readonly socialImage: (image: ObjectName, size: PixelSize, view: StartView) => Promise<Uint8Array | undefined>;
+  readonly socialImage: (
+    image: ObjectName,
+    size: PixelSize,
+    view: StartView,
+    network: string,
+  ) => Promise<Uint8Array | undefined>;
   /** The view of a panorama in a tile, as WebP, 4:3. */
-  readonly tile: (image: ObjectName, widthPixels: number, view: StartView) => Promise<Uint8Array | undefined>;
+  readonly tile: (
+    image: ObjectName,
+    widthPixels: number,
+    view: StartView,
+    network: string,
+  ) => Promise<Uint8Array | undefined>;
   /** A smaller copy, as WebP. */
-  readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
+  readonly resized: (image: ObjectName, widthPixels: number, network: string) => Promise<Uint8Array | undefined>;
   /** The grey from 0 to 255 that is as bright as its brightest part; `undefined` until it is measured. */
   readonly brightestGrey: (image: ObjectName) => number | undefined;
 };
@@ -65,19 +78,19 @@ const AHEAD: StartView = { yaw: 0, pitch: 0 };
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
   ...SOCIAL_IMAGES.map(({ file, size }) =>
-    picturePage(parts, file, "image/jpeg", (task) =>
-      parts.pictures.socialImage(task.image.imageName, size, startViewOf(task) ?? AHEAD),
+    picturePage(parts, file, "image/jpeg", (task, network) =>
+      parts.pictures.socialImage(task.image.imageName, size, startViewOf(task) ?? AHEAD, network),
     ),
   ),
   ...TILE_WIDTHS.map((width) =>
-    picturePage(parts, `tile-${width}.webp`, "image/webp", (task) =>
+    picturePage(parts, `tile-${width}.webp`, "image/webp", (task, network) =>
       tileWidthsOf(task).includes(width)
-        ? parts.pictures.tile(task.image.imageName, width, startViewOf(task) ?? AHEAD)
+        ? parts.pictures.tile(task.image.imageName, width, startViewOf(task) ?? AHEAD, network)
         : "none",
     ),
   ),
-  picturePage(parts, `${COPY_WIDTH}.webp`, "image/webp", (task) =>
-    parts.pictures.resized(sourceOf(task.image), COPY_WIDTH),
+  picturePage(parts, `${COPY_WIDTH}.webp`, "image/webp", (task, network) =>
+    parts.pictures.resized(sourceOf(task.image), COPY_WIDTH, network),
   ),
   { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
 ];
@@ -89,19 +102,19 @@ const picturePage = (
   { panoramas }: Parts,
   file: string,
   contentType: string,
-  make: (task: ViewableTask) => Promise<Uint8Array | undefined> | "none",
+  make: (task: ViewableTask, network: string) => Promise<Uint8Array | undefined> | "none",
 ): Page => ({
   method: "GET",
   path: `/p/:slug/${file}`,
   body: "none",
   cost: "picture",
-  handle: async ({ params, headers }) => {
+  handle: async ({ params, headers, remoteAddress }) => {
     const slug = parseSlug(params.slug ?? "");
     const task = slug && (await panoramas.findPublic(slug));
     if (!task || !hasPermanentImage(task)) return text(404, "There is no such picture.");
     const etag = `"${task.image.imageName}/${file}${viewVersion(task)}"`;
     if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
-    const body = await make(task);
+    const body = await make(task, remoteAddress);
     if (body === "none") return text(404, "There is no such picture.");
     if (body === undefined) return text(503, "The picture cannot be read now. Try again later.");
     return { status: 200, headers: { ...caching(etag), "content-type": contentType }, body };

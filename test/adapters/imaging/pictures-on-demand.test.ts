@@ -7,6 +7,7 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import { UNMARKED } from "../../support/unmarked.js";
 
 const nameOf = (n: number) => `panoramas/${String(n).padStart(22, "0")}.jpg` as ObjectName;
+const NETWORK = "192.0.2.1";
 const SIZE = { widthPixels: 300, heightPixels: 158 };
 
 /** A storage that counts what is read, and answers when `answer` is resolved. */
@@ -40,12 +41,20 @@ describe("pictures on demand", () => {
   it("are made once per size for concurrent and later requests", async () => {
     const storage = storageOf(await flat(256));
     const pictures = picturesOnDemand(storage, UNMARKED);
-    const [one, other] = await Promise.all([pictures.resized(nameOf(1), 64), pictures.resized(nameOf(1), 64)]);
+    const [one, other] = await Promise.all([
+      pictures.resized(nameOf(1), 64, NETWORK),
+      pictures.resized(nameOf(1), 64, NETWORK),
+    ]);
     expect(await sharp(one).metadata()).toMatchObject({ format: "webp", width: 64, height: 32 });
-    expect([other, await pictures.resized(nameOf(1), 64)]).toEqual([one, one]);
+    expect([other, await pictures.resized(nameOf(1), 64, NETWORK)]).toEqual([one, one]);
     expect(storage.reads).toEqual([nameOf(1)]);
-    expect(await sharp(await pictures.resized(nameOf(1), 32)).metadata()).toMatchObject({ width: 32, height: 16 });
-    expect(await sharp(await pictures.socialImage(nameOf(1), SIZE, { yaw: 0, pitch: 0 })).metadata()).toMatchObject({
+    expect(await sharp(await pictures.resized(nameOf(1), 32, NETWORK)).metadata()).toMatchObject({
+      width: 32,
+      height: 16,
+    });
+    expect(
+      await sharp(await pictures.socialImage(nameOf(1), SIZE, { yaw: 0, pitch: 0 }, NETWORK)).metadata(),
+    ).toMatchObject({
       format: "jpeg",
       width: 300,
     });
@@ -75,37 +84,65 @@ describe("pictures on demand", () => {
     const storage = storageOf(await flat(256));
     const pictures = picturesOnDemand(storage, UNMARKED);
     storage.isAway = true;
-    expect(await pictures.resized(nameOf(1), 64)).toBeUndefined();
+    expect(await pictures.resized(nameOf(1), 64, NETWORK)).toBeUndefined();
     storage.isAway = false;
-    expect(await pictures.resized(nameOf(1), 64)).toBeInstanceOf(Uint8Array);
+    expect(await pictures.resized(nameOf(1), 64, NETWORK)).toBeInstanceOf(Uint8Array);
   });
 
-  it("are read two at a time, with at most 100 waiting", async () => {
+  it("are read two at a time, with at most 100 of one network waiting", async () => {
     const storage = storageOf(await flat(64));
     const pictures = picturesOnDemand(storage, UNMARKED);
     const release = storage.hold();
-    const asked = Array.from({ length: 100 }, (_, n) => pictures.resized(nameOf(n), 32));
-    expect(await pictures.resized(nameOf(100), 32)).toBeUndefined();
-    const waiting = pictures.resized(nameOf(99), 32); // asked for before
+    const asked = Array.from({ length: 100 }, (_, n) => pictures.resized(nameOf(n), 32, NETWORK));
+    expect(await pictures.resized(nameOf(100), 32, NETWORK)).toBeUndefined();
+    const waiting = pictures.resized(nameOf(99), 32, NETWORK); // asked for before
     expect(storage.reads).toEqual([nameOf(0), nameOf(1)]);
     release();
     const made = await Promise.all([...asked, waiting]);
     expect(made.every((picture) => picture instanceof Uint8Array)).toBe(true);
-    expect(await pictures.resized(nameOf(100), 32)).toBeInstanceOf(Uint8Array);
+    expect(await pictures.resized(nameOf(100), 32, NETWORK)).toBeInstanceOf(Uint8Array);
+  });
+
+  it("are made for networks in turns, also a picture for which another network waits", async () => {
+    const storage = storageOf(await flat(64));
+    const pictures = picturesOnDemand(storage, UNMARKED);
+    const release = storage.hold();
+    const burst = Array.from({ length: 200 }, (_, n) => pictures.resized(nameOf(n), 32, NETWORK));
+    const other = "198.51.100.7";
+    const shared = Promise.all([50, 99].map((n) => pictures.resized(nameOf(n), 32, other)));
+    const own = pictures.tile(nameOf(900), 32, { yaw: 0, pitch: 0 }, other);
+    release();
+    await Promise.all([shared, own]);
+    const wanted = [50, 99, 900].map(nameOf);
+    expect(Math.max(...wanted.map((name) => storage.reads.indexOf(name)))).toBeLessThan(8);
+    const made = await Promise.all(burst);
+    expect(made.map((picture) => picture !== undefined)).toEqual(made.map((_, n) => n < 100));
+    expect(storage.reads.filter((name) => name === nameOf(50))).toHaveLength(1);
+    expect(await pictures.resized(nameOf(150), 32, NETWORK)).toBeInstanceOf(Uint8Array); // nothing is pending any more
+  });
+
+  it("fail for everybody who waits for them, and can be made afterwards", async () => {
+    const storage = storageOf(Buffer.from("no picture"));
+    const pictures = picturesOnDemand(storage, UNMARKED);
+    const asked = [NETWORK, NETWORK, "198.51.100.7"].map((network) => pictures.resized(nameOf(1), 32, network));
+    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(storage.reads).toHaveLength(1);
+    await expect(pictures.resized(nameOf(1), 32, NETWORK)).rejects.toThrow();
+    expect(storage.reads).toHaveLength(2);
   });
 
   it("are cached up to a number of bytes, least recently used first out", async () => {
     const storage = storageOf(await flat(64));
-    const { length = 0 } = (await picturesOnDemand(storage, UNMARKED).resized(nameOf(0), 32)) ?? [];
+    const { length = 0 } = (await picturesOnDemand(storage, UNMARKED).resized(nameOf(0), 32, NETWORK)) ?? [];
     storage.reads.length = 0;
     const pictures = picturesOnDemand(storage, UNMARKED, 3 * length);
-    for (const n of [0, 1, 2, 0, 3]) await pictures.resized(nameOf(n), 32);
+    for (const n of [0, 1, 2, 0, 3]) await pictures.resized(nameOf(n), 32, NETWORK);
     expect(storage.reads).toEqual([0, 1, 2, 3].map(nameOf));
-    for (const n of [2, 0, 3]) await pictures.resized(nameOf(n), 32);
+    for (const n of [2, 0, 3]) await pictures.resized(nameOf(n), 32, NETWORK);
     expect(storage.reads).toHaveLength(4);
-    await pictures.resized(nameOf(1), 32);
+    await pictures.resized(nameOf(1), 32, NETWORK);
     expect(storage.reads.at(-1)).toBe(nameOf(1));
-    await pictures.resized(nameOf(2), 32);
+    await pictures.resized(nameOf(2), 32, NETWORK);
     expect(storage.reads).toHaveLength(6);
   });
 });

@@ -33,10 +33,10 @@ const filesOf = async (bytes: Uint8Array, sourceType: DigitalSourceType) => {
   const pictures = picturesOnDemand(storage, sign);
   return {
     panorama,
-    social: (await pictures.socialImage(NAME, { widthPixels: 600, heightPixels: 315 }, { yaw: 40, pitch: 5 }))!,
+    social: (await pictures.socialImage(NAME, { widthPixels: 600, heightPixels: 315 }, { yaw: 40, pitch: 5 }, ""))!,
     thumbnail: (await imaging.thumbnail(panorama))._unsafeUnwrap(),
-    copy: (await pictures.resized(NAME, 512))!,
-    tile: (await pictures.tile(NAME, 480, { yaw: 40, pitch: 5 }))!,
+    copy: (await pictures.resized(NAME, 512, ""))!,
+    tile: (await pictures.tile(NAME, 480, { yaw: 40, pitch: 5 }, ""))!,
   };
 };
 
