@@ -19,6 +19,7 @@ const PARTS_MAX = 50_000;
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
+const START = 0xd8;
 const END = 0xd9;
 
 /**
@@ -33,7 +34,8 @@ export function* jpegSegments(jpeg: Uint8Array): Generator<PicturePart> {
       at += 1;
       continue;
     }
-    const length = marker === END ? 0 : Math.max(2, at + 4 <= file.length ? file.readUInt16BE(at + 2) : 2);
+    const length =
+      marker === START || marker === END ? 0 : Math.max(2, at + 4 <= file.length ? file.readUInt16BE(at + 2) : 2);
     const dataEnd = at + 2 + length;
     const end = marker === 0xda ? endOfScan(file, dataEnd) : dataEnd;
     const data = file.subarray(Math.min(at + 4, dataEnd), dataEnd);
@@ -44,8 +46,8 @@ export function* jpegSegments(jpeg: Uint8Array): Generator<PicturePart> {
   }
 }
 
-/** Not a byte that was stuffed, and not a marker within the data of a scan. */
-const isMarker = (byte: number): boolean => byte !== 0 && (byte < 0xd0 || byte > 0xd7);
+/** Not a byte that was stuffed, not one of the invalid markers below, and not a marker within the data of a scan. */
+const isMarker = (byte: number): boolean => byte >= 0xc0 && (byte < 0xd0 || byte > 0xd7);
 
 const endOfScan = (file: Buffer, from: number): number => {
   for (let at = from; at < file.length; at += 1) {
@@ -80,10 +82,22 @@ export const pngChunk = (type: string, data: Buffer): Buffer => {
 
 const RIFF_HEADER_BYTES = 12;
 
-/** The chunks of a WebP. */
-export function* webpChunks(webp: Uint8Array): Generator<PicturePart> {
+/** The chunks of a WebP, up to the end that its header tells. */
+export const webpChunks = (webp: Uint8Array): Generator<PicturePart> => {
   const file = bufferOf(webp);
-  for (let at = RIFF_HEADER_BYTES, parts = 0; at + 8 <= file.length && parts < PARTS_MAX; parts += 1) {
+  const end = file.length < RIFF_HEADER_BYTES ? 0 : 8 + file.readUInt32LE(4);
+  return chunksIn(file, RIFF_HEADER_BYTES, end);
+};
+
+/** A frame of an animation begins with its position, size and duration. */
+const FRAME_HEADER_BYTES = 16;
+
+/** The chunks in a chunk ANMF of a WebP. */
+export const frameChunks = ({ bytes }: PicturePart): Generator<PicturePart> =>
+  chunksIn(bytes, 8 + FRAME_HEADER_BYTES, bytes.length);
+
+function* chunksIn(file: Buffer, from: number, before: number): Generator<PicturePart> {
+  for (let at = from, parts = 0; at < before && at + 8 <= file.length && parts < PARTS_MAX; parts += 1) {
     const length = file.readUInt32LE(at + 4);
     const end = at + 8 + length + (length % 2);
     const data = file.subarray(at + 8, at + 8 + length);

@@ -67,3 +67,34 @@ export const pictures = async ({ widthPixels: width, heightPixels: height }: Pix
     "WebP with transparency": await picture().ensureAlpha(0.5).webp().toBuffer(),
   };
 };
+
+/** A grey JPEG of 32 × 16 blocks of one brightness each, with a restart marker after every 8 blocks. */
+export const jpegWithRestarts = (): Buffer => {
+  const segment = (marker: number, ...data: number[]) => [0xff, marker, 0, data.length + 2, ...data];
+  const ones = (count: number) => Array<number>(count).fill(1);
+  // Codes of 4 bits for the differences of brightness, by their size from 0 to 11 bits; one of 1 bit for "no details".
+  const tables = [
+    ...segment(0xdb, 0, ...ones(64)),
+    ...segment(0xc0, 8, 0, 128, 1, 0, 1, 1, 0x11, 0),
+    ...segment(0xc4, 0, 0, 0, 0, 12, ...Array<number>(12).fill(0), ...Array(12).keys()),
+    ...segment(0xc4, 0x10, 1, ...Array<number>(15).fill(0), 0),
+    ...segment(0xdd, 0, 8),
+    ...segment(0xda, 1, 1, 0, 0, 63, 0),
+  ];
+  const data: number[] = [];
+  for (let part = 0; part < 64; part += 1) {
+    let bits = "";
+    for (let block = 0, before = 0; block < 8; block += 1) {
+      const level = ((part * 8 + block) * 389) % 1900; // all bytes occur, also 0xff
+      const difference = level - 950 - before;
+      const size = difference === 0 ? 0 : Math.floor(Math.log2(Math.abs(difference))) + 1;
+      const value = difference > 0 ? difference : difference + 2 ** size - 1;
+      bits += `${size.toString(2).padStart(4, "0")}${size === 0 ? "" : value.toString(2).padStart(size, "0")}0`;
+      before += difference;
+    }
+    for (const byte of bits.padEnd(Math.ceil(bits.length / 8) * 8, "1").match(/.{8}/g) ?? [])
+      data.push(...(byte === "11111111" ? [0xff, 0] : [Number.parseInt(byte, 2)]));
+    data.push(0xff, part === 63 ? 0xd9 : 0xd0 + (part % 8));
+  }
+  return Buffer.from([0xff, 0xd8, ...tables, ...data]);
+};

@@ -2,7 +2,7 @@ import sharp, { type Sharp } from "sharp";
 import { describe, expect, it } from "vitest";
 import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import type { ImageType } from "../../../domain/images/image-type.js";
-import { cutAt, pngChunk, withoutEnd, withPngChunk } from "../../support/damaged-pictures.js";
+import { cutAt, jpegWithRestarts, pngChunk, withoutEnd, withPngChunk } from "../../support/damaged-pictures.js";
 import { seamless } from "../../support/test-images.js";
 
 const SIZE = { widthPixels: 64, heightPixels: 48 };
@@ -125,6 +125,96 @@ describe("withoutPersonalData", () => {
       expect(clean.toString("latin1")).not.toContain("Gartenweg");
       expect(await decoded(clean)).toEqual(await decoded(bytes));
     }
+  });
+
+  it("takes metadata out of a jpeg behind its first scan, and thumbnails", async () => {
+    const bare = await seamless(SIZE).withIccProfile("p3").jpeg({ progressive: true }).toBuffer();
+    const jfif = Buffer.concat([jpegSegment(0xe0, `JFIF\0\x01\x01\0\0\x01\0\x01\x02\x01${SECRET.slice(0, 6)}`)]);
+    const adobe = "Adobe\0\x64\0\0\0\0\x01";
+    const hidden = [
+      ...[jpegSegment(0xe1, `Exif\0\0 ${SECRET}`), jpegSegment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`)],
+      ...[jpegSegment(0xfe, SECRET), jpegSegment(0xe2, `ICC_PROFILE\0${SECRET}`), jpegSegment(0xe0, `JFXX\0${SECRET}`)],
+      ...[jfif, jpegSegment(0xee, adobe + SECRET), jpegSegment(0xed, SECRET)],
+    ];
+    const scans = [...bare.keys()].filter((at) => bare[at] === 0xff && bare[at + 1] === 0xda);
+    expect(scans.length).toBeGreaterThan(3);
+    for (const at of [...scans.slice(1), bare.length - 2]) {
+      const behindOthers = hidden.flatMap((segment) => [segment, Buffer.of(0xff, 0xff, 0x01), Buffer.of(0xff, 0xff)]);
+      for (const segment of [...hidden, Buffer.concat(behindOthers)]) {
+        const given = Buffer.concat([bare.subarray(0, at), segment, bare.subarray(at), Buffer.from(SECRET)]);
+        const clean = await cleaned(given, "jpeg");
+        expect(clean.toString("latin1")).not.toMatch(/Garten|JFXX|xap/);
+        expect(clean.filter((byte) => byte !== 0xff)).toEqual(bare.filter((byte) => byte !== 0xff));
+      }
+    }
+    const start = bare.subarray(0, 2);
+    const front = [
+      jfif,
+      jpegSegment(0xee, adobe + SECRET),
+      jpegSegment(0xee, "Adobe"),
+      jpegSegment(0xe0, "JFIF\0Gart"),
+    ];
+    const clean = await cleaned(Buffer.concat([start, ...front, bare.subarray(2)]), "jpeg");
+    const small = jpegSegment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0");
+    expect(clean).toEqual(Buffer.concat([start, small, jpegSegment(0xee, adobe), bare.subarray(2)]));
+  });
+
+  it("takes unknown chunks out of the frames of a webp, and what is behind its end", async () => {
+    const frames = [
+      await seamless(SIZE).png().toBuffer(),
+      await seamless(SIZE).negate().ensureAlpha(0.5).png().toBuffer(),
+    ];
+    const bare = await sharp(frames, { join: { animated: true } })
+      .webp()
+      .toBuffer();
+    const unknown = withWebpChunk(Buffer.alloc(12)).subarray(12);
+    for (const inFrame of [unknown, Buffer.concat([unknown, unknown]), Buffer.from("Garten")]) {
+      const parts: Buffer[] = [];
+      for (let at = 12, end = 0; at < bare.length; at = end) {
+        const length = bare.readUInt32LE(at + 4);
+        end = at + 8 + length + (length % 2);
+        const chunk = Buffer.from(bare.subarray(at, end));
+        const isFrame = chunk.toString("latin1", 0, 4) === "ANMF";
+        if (isFrame) chunk.writeUInt32LE(length + inFrame.length, 4);
+        parts.push(chunk, ...(isFrame ? [inFrame] : []));
+      }
+      const given = Buffer.concat([bare.subarray(0, 12), ...parts]);
+      given.writeUInt32LE(given.length - 8, 4);
+      const behind = Buffer.concat([given, Buffer.from("ICCP\x0c\0\0\0"), Buffer.from(SECRET.padEnd(12))]);
+      for (const bytes of [given, behind]) expect(await cleaned(bytes, "webp")).toEqual(bare);
+      const cut = given.subarray(0, -inFrame.length - 200);
+      expect((await cleaned(cut, "webp")).subarray(-100)).toEqual(cut.subarray(-100));
+    }
+  });
+
+  it("leaves the pixels of damaged pictures", async () => {
+    const size = { widthPixels: 256, heightPixels: 128 };
+    const sources = [await seamless(size).jpeg({ progressive: true }).toBuffer(), jpegWithRestarts()];
+    for (const source of sources) await sharp(source, { failOn: "warning" }).raw().toBuffer();
+    let seed = 7;
+    const random = () => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return seed / 2 ** 32;
+    };
+    let decoded = 0;
+    for (let run = 0; run < 200; run += 1) {
+      const jpeg = Buffer.from(sources[run % 2] ?? "");
+      const from = jpeg.indexOf(Buffer.from([0xff, 0xda]));
+      const at = from + Math.floor(random() * (jpeg.length - from));
+      const marker = [0xe1, 0xfe, 0xd3, 0xd9, 0xff, 0x05, 0x01, 0xc4, 0xda, 0xed][Math.floor(random() * 10)] ?? 0;
+      jpeg.set([0xff, marker, 0, Math.floor(random() * 90)].slice(0, jpeg.length - at), at);
+      const given = random() < 0.2 ? jpeg.subarray(0, -Math.floor(random() * 900) - 1) : jpeg;
+      const pixels = (bytes: Buffer) =>
+        sharp(bytes, { failOn: "none" })
+          .raw()
+          .toBuffer()
+          .catch(() => undefined);
+      const before = await pixels(given);
+      if (before === undefined) continue;
+      decoded += 1;
+      expect((await pixels(await cleaned(given, "jpeg")))?.equals(before), `${run} at ${at}: ${marker}`).toBe(true);
+    }
+    expect(decoded).toBeGreaterThan(150);
   });
 
   it("keeps the existing part of a damaged picture", async () => {
