@@ -91,7 +91,7 @@ export function panoramas({ tasks, clock }: PanoramaPorts, settings: GallerySett
       return tasks.setVisibility(id, owner, visibility);
     },
 
-    /** Retries storing for the operator: changes the storage status of a finished image from `failed` to `uploading`. */
+    /** Retries storing for the operator: the storage status of a finished image becomes `uploading` again. */
     async retryImage(id: TaskId, owner: AccountId): Promise<Result<void, NotFound | IllegalTransition | StaleTask>> {
       const task = await tasks.find(id, owner);
       if (task?.state !== "succeeded") return err(notFound(`There is no finished task ${id} on account ${owner}.`));

@@ -1,2 +1,2 @@
-/* The packages contain this class: the rest of @mikro-orm/sqlite needs sqlite3, which is compiled when it is installed. */
+/* The packages contain this class: the rest of @mikro-orm/sqlite needs sqlite3, which an installation compiles. */
 export { SqlitePlatform } from "@mikro-orm/sqlite";

@@ -50,7 +50,7 @@ describe("the identity of an operator", () => {
     for (const path of ["/login", "/docs", "/"]) {
       const { text, headers } = await get(path);
       const [, style = ""] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
-      expect(style).toMatch(/:root\{--brand:#0b6e5f;--accent:light-dark\(#0b6e5f,#7fd0c2\);[^}]*\}$/);
+      expect(style).toMatch(/:root\{--brand:#0b6e5f;--accent:light-dark\(#0b6e5f,#7fd0c2\)\}$/);
       const digest = createHash("sha256").update(style).digest("base64");
       expect(headers.get("content-security-policy")).toContain(`style-src 'self' 'sha256-${digest}';`);
     }

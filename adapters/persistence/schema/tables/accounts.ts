@@ -1,4 +1,4 @@
-/** Accounts, and what lets their owners and the operator in. In the words of `step.ts`; never edit it after a release. */
+/** Accounts, and what lets people in. In the words of `step.ts`; never edit it after a release. */
 export const ACCOUNTS = `
 create table account (
   id text(40) not null,
