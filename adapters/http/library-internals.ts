@@ -21,14 +21,18 @@ const requirePart = (library: keyof typeof KNOWN_VERSIONS, owner: object, part: 
 };
 
 /** A request as uWebSockets passes it, as far as a refusal needs it. Valid only in the call that receives it. */
-export type BareRequest = { getHeader(name: string): string; getMethod(): string };
+export type BareRequest = {
+  getHeader(name: string): string;
+  getMethod(): string;
+  forEach(take: (name: string, value: string) => void): void;
+};
 
 /** A response of uWebSockets, as far as answers without hyper-express need it. */
 export type BareResponse = {
   writeStatus(status: string): void;
   writeHeader(name: string, value: string): void;
   onAborted(handler: () => void): void;
-  end(body: string): void;
+  end(body: string | Uint8Array, close?: boolean): void;
   getRemoteAddressAsText(): ArrayBuffer;
 };
 
@@ -64,6 +68,19 @@ export const stopReadingBody = (request: Request): void => {
   requirePart("hyper-express", request, "_body_parser_stop", "function");
   (request as unknown as { _body_parser_stop(): void })._body_parser_stop();
   request.received = true;
+};
+
+/** Lets `intercept` see each chunk of a body before hyper-express copies it. `pass` passes on a piece of the body. */
+export const interceptChunks = (
+  request: Request,
+  intercept: (chunk: Uint8Array, isLast: boolean, pass: (piece: Uint8Array) => void) => void,
+): void => {
+  requirePart("hyper-express", request, "_body_parser_on_chunk", "function");
+  type Parser = { _body_parser_on_chunk(response: unknown, chunk: ArrayBuffer | Uint8Array, isLast: boolean): void };
+  const parser = request as unknown as Parser;
+  const parse = parser._body_parser_on_chunk;
+  parser._body_parser_on_chunk = (response, chunk, isLast) =>
+    intercept(new Uint8Array(chunk), isLast, (piece) => parse.call(parser, response, piece, isLast));
 };
 
 /** Writes a chunk of a body, and waits until it is written. */

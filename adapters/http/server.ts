@@ -77,8 +77,13 @@ export interface RawExchange {
 
   /** True if the whole body has arrived. */
   readonly received: boolean;
-  /** Writes the body to `sink`, no faster than `sink` processes the chunks, and ends `sink` after the last one. */
+  /**
+   * Writes the body to `sink`, in pieces of 16 KiB or more (joined-chunks.ts), no faster than `sink` processes them,
+   * and ends `sink` after the last one.
+   */
   pipe(sink: Writable): void;
+  /** The body has too many tiny chunks (joined-chunks.ts). What had arrived is still piped. */
+  readonly hasTinyChunks: boolean;
   /**
    * Called when the whole body has arrived. After it resolves, nothing that the client sends can end the connection
    * before the answer is written, and `onDisconnect` is not called any more. `closed` tells whether the connection has

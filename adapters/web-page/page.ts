@@ -51,8 +51,9 @@ export type PageRequest = {
   /**
    * Reads the body. Call it at most once, and only after the sender is authorised. `admitFiles` is called when the
    * first byte of a file arrives, with the fields before it; if it resolves to `false`, nothing more is received.
+   * `bytesMax` replaces the limit of the body; of one with files, the fields up to there are returned.
    */
-  readonly readBody: (admitFiles?: AdmitFiles) => Promise<PageBody>;
+  readonly readBody: (admitFiles?: AdmitFiles, bytesMax?: number) => Promise<PageBody>;
 };
 
 export type AdmitFiles = (form: URLSearchParams) => Promise<boolean>;

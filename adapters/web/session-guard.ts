@@ -34,6 +34,9 @@ export const STALE_FORM = "This page was open for too long. Check and send again
 /** Browsers drop cookies above 4 kB, including name and attributes. */
 const KEPT_CHARACTERS_MAX = 3_800;
 
+/** Of the form of a visitor who is not logged in. */
+const VISITOR_BYTES_MAX = 64 * 1024;
+
 /** Lifetime of a note in the browser, such as a new API key on its way to the page that shows it. */
 const NOTE_SECONDS = 60;
 
@@ -83,7 +86,7 @@ export class SessionGuard {
       const visitor = await this.visitor(request);
       if (visitor === undefined) {
         // After the login the user sees the form again and must submit it once more.
-        const form = pathAfterLogin && (await request.readBody(async () => false)).form;
+        const form = pathAfterLogin && (await request.readBody(async () => false, VISITOR_BYTES_MAX)).form;
         return redirect(loginPath(form && pathAfterLogin ? pathAfterLogin(form) : "/works", true));
       }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;

@@ -77,11 +77,11 @@ const predicates: {
   json: () => "must be JSON; it cannot be parsed.",
   utf8: () => "must be JSON in UTF-8 and not compressed, but has bytes that are not valid UTF-8.",
   content_type: ({ expected, actual }) => `must be ${expected}, but is ${shown(actual)}.`,
-  boundary: () => "is multipart/form-data, but has no boundary parameter.",
+  boundary: () => "is multipart/form-data, but has no boundary parameter of 1 to 70 characters.",
   multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
   parts_max: ({ max }) => `must have at most ${max} parts.`,
   filename: () => "must be a file, but has no filename, and its bytes are not those of an image.",
-  transfer_encoding: () => "must be chunked, in lower case, or not sent at all.",
+  chunks: () => "has too many tiny chunks. Send larger ones, of 1 KiB or more.",
   content_encoding: ({ actual }) => `is ${shown(actual)}, but compressed bodies are not taken; send the body as it is.`,
   one_length: () => "must not be sent more than once with different values.",
 };
@@ -109,7 +109,7 @@ export type MessageRule =
   | { readonly name: "multipart"; readonly reason: string }
   | { readonly name: "parts_max"; readonly max: number }
   | { readonly name: "filename" }
-  | { readonly name: "transfer_encoding" }
+  | { readonly name: "chunks" }
   | { readonly name: "content_encoding"; readonly actual: string }
   | { readonly name: "one_length" };
 

@@ -19,7 +19,8 @@ export const writeReply = (raw: RawExchange, requestId: string, reply: Reply, cl
 
   const unread = !raw.received;
   if (unread) raw.discardBody();
-  const closes = close && !unread; // a client that is still sending would not get the answer
+  // A client that is still sending may not get the answer.
+  const closes = raw.hasTinyChunks || (close && !unread);
   if (body === undefined) return raw.send(undefined, closes);
   if (typeof body === "object" && "chunks" in body) {
     if (closes) raw.header("connection", "close");

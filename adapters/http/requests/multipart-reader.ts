@@ -22,9 +22,15 @@ type State = "preamble" | "boundary" | "headers" | "content" | "epilogue" | "bro
  */
 export class MultipartReader {
   private readonly boundary: Buffer;
+  private readonly nextBoundary: Buffer;
   private state: State = "preamble";
   /** Received bytes that are not returned yet. Begins with a line break, because a body may begin with a boundary. */
   private waiting: Buffer = LINE_BREAK;
+  /** Has `waiting` before `roomEnd`, and free bytes behind. */
+  private room: Buffer = LINE_BREAK;
+  private roomEnd = LINE_BREAK.length;
+  /** Bytes at the beginning of `waiting` in which the end of the line of a boundary, or of headers, is not. */
+  private searched = 0;
   /** Bytes at the beginning of `waiting` that belong to the headers, not to the content. */
   private headersEnd = 0;
   private parts = 0;
@@ -32,14 +38,27 @@ export class MultipartReader {
 
   constructor(boundary: string) {
     this.boundary = Buffer.from(`--${boundary}`);
+    this.nextBoundary = Buffer.concat([LINE_BREAK, this.boundary]);
   }
 
   /** The pieces that are certain with this chunk. */
   read(chunk: Buffer): readonly Piece[] {
     const pieces: Piece[] = [];
-    this.waiting = Buffer.concat([this.waiting, chunk]);
+    this.append(chunk);
     while (this.step(pieces));
     return pieces;
+  }
+
+  /** Makes as much more room as waits already, so that a byte is copied only a few times, however small chunks are. */
+  private append(chunk: Buffer): void {
+    const { waiting } = this;
+    if (this.roomEnd + chunk.length > this.room.length) {
+      this.room = Buffer.allocUnsafe(2 * waiting.length + chunk.length);
+      this.roomEnd = waiting.copy(this.room);
+    }
+    const start = this.roomEnd - waiting.length;
+    this.roomEnd += chunk.copy(this.room, this.roomEnd);
+    this.waiting = this.room.subarray(start, this.roomEnd);
   }
 
   /** Reason why the body cannot end here. `undefined` if it can. */
@@ -58,7 +77,7 @@ export class MultipartReader {
       case "headers":
         return this.readHeaders(pieces);
       case "broken":
-        this.waiting = Buffer.alloc(0);
+        this.waiting = this.waiting.subarray(this.waiting.length);
         return false;
       default:
         return this.readToBoundary(pieces);
@@ -100,9 +119,11 @@ export class MultipartReader {
 
   private readBoundaryLine(pieces: Piece[]): boolean {
     const { waiting } = this;
-    let end = 0;
+    let end = this.searched;
     while (waiting[end] === SPACE || waiting[end] === TAB) end += 1;
+    this.searched = end;
     if (end + 1 >= waiting.length && end < HEADERS_BYTES_MAX) return false;
+    this.searched = 0;
     if (waiting[0] === DASH && waiting[1] === DASH) {
       this.isComplete = true;
       this.state = "epilogue";
@@ -120,9 +141,9 @@ export class MultipartReader {
 
   /** `waiting` begins with the line break behind the boundary. */
   private readHeaders(pieces: Piece[]): boolean {
-    const { waiting, boundary } = this;
-    const end = waiting.indexOf(BLANK_LINE);
-    const next = waiting.indexOf(Buffer.concat([LINE_BREAK, boundary]));
+    const { waiting, nextBoundary, searched } = this;
+    const end = waiting.indexOf(BLANK_LINE, searched);
+    const next = waiting.indexOf(nextBoundary, searched);
     // A part without content may end with its headers: the blank line is then the line break of the next boundary.
     if (next !== -1 && (end === -1 || next < end)) {
       return this.breakOff(pieces, `part ${this.parts} has no blank line behind its headers`);
@@ -130,6 +151,7 @@ export class MultipartReader {
     if ((end === -1 ? waiting.length : end) > HEADERS_BYTES_MAX) {
       return this.breakOff(pieces, `part ${this.parts} has more than ${HEADERS_BYTES_MAX / 1024} KiB of headers`);
     }
+    this.searched = end === -1 ? Math.max(0, waiting.length - nextBoundary.length) : 0;
     if (end === -1) return false;
     pieces.push({ kind: "headers", bytes: waiting.subarray(LINE_BREAK.length, end) });
     this.waiting = waiting.subarray(end + LINE_BREAK.length);

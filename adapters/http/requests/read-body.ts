@@ -5,9 +5,9 @@ import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicat
 import type { RawExchange } from "../server.js";
 
 /**
- * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
- * so far; after it has refused, `onChunk` is not called again. The next chunk is read when `onChunk` has resolved.
- * Returns an error if the client disconnects.
+ * Reads the body of a request in pieces of 16 KiB or more. `admit` checks the declared length, and then the number of
+ * bytes received so far; after it has refused, `onChunk` is not called again. The next piece is read when `onChunk` has
+ * resolved. Returns an error if the client disconnects, or sends too many tiny chunks.
  */
 export const readBody = (
   raw: RawExchange,
@@ -17,7 +17,6 @@ export const readBody = (
   new Promise((resolve, reject) => {
     if (raw.closed) return resolve(endedEarly);
     const { "content-length": contentLength, "transfer-encoding": transferEncoding } = raw.headers;
-    if (transferEncoding !== undefined && transferEncoding !== "chunked") return resolve(unknownEncoding);
     const encoding = raw.headers["content-encoding"];
     if (encoding !== undefined && COMPRESSED.test(encoding)) return resolve(compressed(encoding));
     const declared = admit(Number(contentLength ?? 0));
@@ -29,7 +28,7 @@ export const readBody = (
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {
         bytes += chunk.length;
-        const admitted = admit(bytes);
+        const admitted = raw.hasTinyChunks ? tinyChunks : admit(bytes);
         if (admitted.isErr()) {
           resolve(err(admitted.error));
           return done(); // the rest is discarded until the answer is written
@@ -39,7 +38,7 @@ export const readBody = (
       final(done) {
         if (raw.closed)
           resolve(endedEarly); // an abort also ends the stream
-        // The server reads as many bytes as the first of several headers says; here is the last one.
+        // A server of somebody else may pass on a length that is not that of the body.
         else resolve(contentLength !== undefined && Number(contentLength) !== bytes ? twoLengths : ok(undefined));
         done();
       },
@@ -50,7 +49,7 @@ export const readBody = (
 
 /** The client has disconnected, or has sent bytes after the body that ended the connection. */
 export const endedEarly = err(invalidMessage(WHOLE_BODY, { name: "complete" }));
-const unknownEncoding = err(invalidMessage("Transfer-Encoding", { name: "transfer_encoding" }));
+const tinyChunks = err(invalidMessage(WHOLE_BODY, { name: "chunks" }));
 /** Not what means nothing, such as `identity` or, from some clients, `utf-8`. */
 const COMPRESSED = /\b(gzip|deflate|br|zstd|compress)\b/i;
 const compressed = (actual: string) => err(invalidMessage("Content-Encoding", { name: "content_encoding", actual }));

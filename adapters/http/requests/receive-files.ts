@@ -10,7 +10,12 @@ import { parametersOf } from "./part-headers.js";
 import { malformed, ReceivedParts } from "./received-parts.js";
 
 /** Fields of a form, and the check before its files are received. */
-type FilesForm = { readonly fields?: URLSearchParams; readonly admitFiles?: AdmitFiles | undefined };
+type FilesForm = {
+  readonly fields?: URLSearchParams;
+  readonly admitFiles?: AdmitFiles | undefined;
+  /** Reads no more than these bytes of the body, and then stops as if no files were admitted. */
+  readonly bytesMax?: number | undefined;
+};
 
 /**
  * Streams the parts named `files` of a `multipart/form-data` body into files in `folder`, and stops at the first broken
@@ -22,7 +27,7 @@ export const receiveFiles = async (
   exchange: Exchange,
   folder: string,
   limits: UploadLimits,
-  { fields = new URLSearchParams(), admitFiles }: FilesForm = {},
+  { fields = new URLSearchParams(), admitFiles, bytesMax = Infinity }: FilesForm = {},
 ): Promise<Result<UploadedFile[], InvalidMessage>> => {
   const boundary = boundaryOf(exchange.header("content-type"));
   if (boundary.isErr()) return err(boundary.error);
@@ -32,17 +37,20 @@ export const receiveFiles = async (
     return await new Promise((resolve, reject) => {
       const reader = new MultipartReader(boundary.value);
       let isOver = false;
+      let left = bytesMax;
       const end = (result: Result<UploadedFile[], InvalidMessage>): void => {
         isOver = true;
         resolve(result);
       };
       const feed = async (chunk: Buffer): Promise<void> => {
-        for (const piece of isOver ? [] : reader.read(chunk)) {
+        for (const piece of isOver ? [] : reader.read(chunk.subarray(0, left))) {
           const taken = await parts.take(piece);
           if (isOver) return;
           if (taken.isErr()) return end(err(taken.error));
           if (taken.value === "unwanted") return end(ok([]));
         }
+        left -= chunk.length;
+        if (left < 0) end(ok([]));
       };
       const feedSafely = (chunk: Buffer): Promise<void> => {
         feeding = feed(chunk).catch((error: unknown) => {
@@ -71,5 +79,10 @@ const boundaryOf = (contentType = ""): Result<string, InvalidMessage> => {
     return err(invalidMessage("Content-Type", { name: "content_type", expected: "multipart/form-data", actual }));
   }
   const boundary = parametersOf(contentType).find(({ key }) => key === "boundary")?.value;
-  return boundary ? ok(boundary) : err(invalidMessage("Content-Type", { name: "boundary" }));
+  return boundary && boundary.length <= BOUNDARY_CHARACTERS_MAX
+    ? ok(boundary)
+    : err(invalidMessage("Content-Type", { name: "boundary" }));
 };
+
+/** RFC 2046, 5.1.1. Dart's client sends exactly so many. */
+const BOUNDARY_CHARACTERS_MAX = 70;

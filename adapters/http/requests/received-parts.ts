@@ -26,7 +26,7 @@ const WANTED = ok("wanted" as const);
 /** A part that is being received. */
 type Part =
   | { readonly kind: "file"; readonly index: number; readonly handle: FileHandle; readonly isDeclared: boolean }
-  | { readonly kind: "field"; readonly name: string; readonly chunks: Buffer[] }
+  | { readonly kind: "field"; readonly name: string; readonly chunks: Buffer[]; bytes: number }
   | { readonly kind: "other" };
 
 export type Destination = {
@@ -90,7 +90,7 @@ export class ReceivedParts {
     if (isFile && nearName(name, [FILES])) {
       return malformed(`part ${this.parts} is a file with the name ${shown(name)}, which must be ${FILES}`);
     }
-    this.part = isFile ? { kind: "other" } : { kind: "field", name, chunks: [] };
+    this.part = isFile ? { kind: "other" } : { kind: "field", name, chunks: [], bytes: 0 };
     return WANTED;
   }
 
@@ -109,8 +109,9 @@ export class ReceivedParts {
     const { part, to, sizes } = this;
     if (part.kind === "field") {
       part.chunks.push(bytes);
-      const size = part.chunks.reduce((sum, { length }) => sum + length, 0);
-      if (size > FIELD_BYTES_MAX) return err(invalidRequest(part.name, { name: "bytes_max", max: FIELD_BYTES_MAX }));
+      part.bytes += bytes.length;
+      if (part.bytes > FIELD_BYTES_MAX)
+        return err(invalidRequest(part.name, { name: "bytes_max", max: FIELD_BYTES_MAX }));
     }
     if (part.kind !== "file") return WANTED;
     this.admitted ??= to.admitFiles === undefined || (await to.admitFiles(to.fields));

@@ -37,14 +37,15 @@ export const pageRoute =
     const seconds = counted && limits.count(counted, remoteAddress);
     if (seconds !== undefined) return limited(seconds, exchange.url);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
-    if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
+    if (page.body === "fields")
+      return answer(page, exchange, remoteAddress, (_, bytesMax) => readFields(exchange, bytesMax));
     return withTemporaryFolder(uploadsFolder, "form-", (folder) =>
-      answer(page, exchange, remoteAddress, (admitFiles) => readFiles(exchange, folder, uploads, admitFiles)),
+      answer(page, exchange, remoteAddress, (...asked) => readFiles(exchange, folder, uploads, ...asked)),
     );
   };
 
-const readFields = async (exchange: Exchange): Promise<PageBody> =>
-  (await readBytes(exchange, FORM_BYTES_MAX)).match(
+const readFields = async (exchange: Exchange, bytesMax = FORM_BYTES_MAX): Promise<PageBody> =>
+  (await readBytes(exchange, bytesMax)).match(
     (bytes) => ({ ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) }),
     (refusal) => ({ ...NO_BODY, bodyError: refusal }),
   );
@@ -53,10 +54,11 @@ const readFiles = async (
   exchange: Exchange,
   folder: string,
   uploads: UploadLimits,
-  admitFiles: AdmitFiles | undefined,
+  admitFiles?: AdmitFiles,
+  bytesMax?: number,
 ): Promise<PageBody> => {
   const form = new URLSearchParams();
-  const complete = await receiveFiles(exchange, folder, uploads, { fields: form, admitFiles });
+  const complete = await receiveFiles(exchange, folder, uploads, { fields: form, admitFiles, bytesMax });
   // A form with files may create a panorama.
   const received = await complete.asyncAndThen((files) => new ResultAsync(exchange.hold()).map(() => files));
   // Browsers send an empty file for a file input without a selection.

@@ -1,6 +1,7 @@
 import { Readable, type Writable } from "node:stream";
 import { json } from "../../replies/reply.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
+import { JoinedChunks } from "../../requests/joined-chunks.js";
 import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
 import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/send-refusal.js";
@@ -31,6 +32,7 @@ export class FetchExchange implements RawExchange {
   readonly ended: Promise<void>;
   private readonly parameters: Readonly<Record<string, string>>;
   private readonly body: ReadableStream<Uint8Array> | null;
+  private readonly chunks: JoinedChunks;
   private readonly answer = new Headers();
   private readonly onDisconnects: (() => void)[] = [];
   private respond: (response: Response) => void = () => {};
@@ -57,6 +59,7 @@ export class FetchExchange implements RawExchange {
     this.body = request.body;
     this.received = request.body === null;
     this.headers = headersOf(request);
+    this.chunks = new JoinedChunks(this.headers["transfer-encoding"] !== undefined);
     this.response = new Promise((resolve, reject) => {
       this.respond = resolve;
       this.fail = reject;
@@ -93,6 +96,10 @@ export class FetchExchange implements RawExchange {
 
   pipe(sink: Writable): void {
     this.opened().pipe(sink);
+  }
+
+  get hasTinyChunks(): boolean {
+    return this.chunks.areTiny;
   }
 
   hold(): void {
@@ -164,8 +171,8 @@ export class FetchExchange implements RawExchange {
   }
 
   /**
-   * The chunks of the body. Breaks off if they arrive more slowly than a server of ours allows (`requireSpeed`), but
-   * not while they wait for the service to process what it has.
+   * The joined chunks of the body. Breaks off if they arrive more slowly than a server of ours allows (`requireSpeed`),
+   * but not while they wait for the service to process what it has.
    */
   private async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
@@ -184,9 +191,10 @@ export class FetchExchange implements RawExchange {
         isWaiting = true;
         const { done, value } = await reader.read();
         isWaiting = false;
-        if (done) return;
+        if (done) return yield this.chunks.rest();
         bytes += value.length;
-        yield value;
+        const piece = this.chunks.add(value);
+        if (piece !== undefined) yield piece;
       }
     } finally {
       clearInterval(timer);

@@ -1,8 +1,15 @@
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { Request, Response } from "hyper-express";
-import { type BareResponse, keptResponse, stopReadingBody, writeChunk } from "../../library-internals.js";
+import {
+  type BareResponse,
+  interceptChunks,
+  keptResponse,
+  stopReadingBody,
+  writeChunk,
+} from "../../library-internals.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
+import { JoinedChunks } from "../../requests/joined-chunks.js";
 import type { RawExchange, Written } from "../../server.js";
 import { endWithoutBody } from "./refuse.js";
 
@@ -20,6 +27,7 @@ export class NativeExchange implements RawExchange {
   readonly method: string;
   private readonly request: Request;
   private readonly response: Response;
+  private readonly chunks: JoinedChunks;
   private isSized = false;
   private isHeld = false;
 
@@ -27,6 +35,14 @@ export class NativeExchange implements RawExchange {
     this.request = request;
     this.response = response;
     this.method = request.method;
+    this.chunks = new JoinedChunks(request.headers["transfer-encoding"] !== undefined);
+    // The library keeps several objects for each chunk that arrives before the route reads the body.
+    if (!request.received) {
+      interceptChunks(request, (chunk, isLast, pass) => {
+        const piece = this.chunks.add(chunk);
+        if (isLast || piece !== undefined) pass(piece ?? this.chunks.rest());
+      });
+    }
     // The library keeps the last value of each header, and uWebSockets finds the first one.
     for (const name of CREDENTIALS) {
       const last = request.headers[name];
@@ -60,6 +76,10 @@ export class NativeExchange implements RawExchange {
 
   onDisconnect(callback: () => void): void {
     this.response.once("abort", callback);
+  }
+
+  get hasTinyChunks(): boolean {
+    return this.chunks.areTiny;
   }
 
   get received(): boolean {
@@ -112,6 +132,14 @@ export class NativeExchange implements RawExchange {
     if (body === undefined) keptResponse(this.response).endWithoutBody = endCompletely;
     this.response.send(body as Buffer | undefined, close);
     return "complete";
+  }
+
+  /** Sends `bytes` at once, also after HEAD, and ends the connection. */
+  sendLast(bytes: Uint8Array): void {
+    const raw = keptResponse(this.response);
+    raw.endWithoutBody = () => raw.end(bytes, true);
+    this.discardBody();
+    this.response.send(bytes as Buffer, true);
   }
 
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {

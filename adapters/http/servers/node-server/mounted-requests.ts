@@ -4,7 +4,7 @@ import { allowOrigin, type Cors } from "../../requests/allow-origin.js";
 import type { RequestSource } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
-import { refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
+import { isRefused, misframed, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
 
 /** Requests that the owner of a `node:http` server passes on. The server itself is left to its owner. */
 export class MountedRequests extends NodeRoutes implements RequestSource {
@@ -29,6 +29,9 @@ export class MountedRequests extends NodeRoutes implements RequestSource {
       next();
       return;
     }
+    if (isRefused(socket)) return;
+    const refusal = misframed(request);
+    if (refusal !== undefined) return void this.refuse(socket, refusal);
     if (hasBody(request) && request.readableDidRead) {
       throw new Error("The body of this request has been read already. Pass requests on before anything reads them.");
     }
@@ -47,9 +50,13 @@ export class MountedRequests extends NodeRoutes implements RequestSource {
   /** Answers what cannot be parsed as HTTP. */
   malformed(error: Error, socket: Duplex): void {
     const refusal = refusalOf(error);
-    const unanswered = [...this.open].flatMap(([exchange, own]) => (own === socket ? [exchange] : []));
     if (refusal === undefined) socket.destroy();
-    else sendRefusal(socket, refusal, unanswered);
+    else this.refuse(socket, refusal);
+  }
+
+  private refuse(socket: Duplex, refusal: Refusal): void {
+    const unanswered = [...this.open].flatMap(([exchange, own]) => (own === socket ? [exchange] : []));
+    sendRefusal(socket, refusal, unanswered);
   }
 
   /** The owner of the server does. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
+import { JoinedChunks } from "../../requests/joined-chunks.js";
 import type { RawExchange, Written } from "../../server.js";
 
 /** A client that reads nothing of its answer for this long is disconnected, as by the native server. */
@@ -16,6 +17,7 @@ export class NodeExchange implements RawExchange {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly parameters: Readonly<Record<string, string>>;
+  private readonly chunks: JoinedChunks;
   private readonly onDisconnects: (() => void)[] = [];
   private disconnected = false;
   private isHeld = false;
@@ -35,6 +37,7 @@ export class NodeExchange implements RawExchange {
     const mark = this.url.indexOf("?");
     this.query = mark === -1 ? "" : this.url.slice(mark + 1);
     this.headers = headersOf(request.rawHeaders);
+    this.chunks = new JoinedChunks(this.headers["transfer-encoding"] !== undefined);
   }
 
   parameter(name: string): string | undefined {
@@ -73,7 +76,18 @@ export class NodeExchange implements RawExchange {
   }
 
   pipe(sink: Writable): void {
-    this.request.pipe(sink);
+    const { request, chunks } = this;
+    request.on("data", (chunk: Buffer) => {
+      const piece = chunks.add(chunk);
+      if (piece === undefined || sink.write(piece)) return;
+      request.pause();
+      sink.once("drain", () => request.resume());
+    });
+    request.once("end", () => sink.end(chunks.rest()));
+  }
+
+  get hasTinyChunks(): boolean {
+    return this.chunks.areTiny;
   }
 
   /** `node:http` ends the connection when the client ends its side, so reading is paused until the answer is sent. */

@@ -5,7 +5,16 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { CannotListen, type Server, type TlsFiles } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
-import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
+import {
+  isRefused,
+  misframed,
+  NO_HOST,
+  NO_TUNNEL,
+  type Refusal,
+  refusalOf,
+  requireSpeed,
+  sendRefusal,
+} from "./send-refusal.js";
 
 /** Similar to the limits of the native server. */
 const LIMITS = {
@@ -74,10 +83,10 @@ export class NodeServer extends NodeRoutes implements Server {
     const exchanges = this.open.get(socket);
     const address = socket.remoteAddress;
     if (exchanges === undefined || address === undefined) return void socket.destroy(); // it is closed already
-    if (request.headers.host === undefined && request.httpVersion === "1.1") {
-      this.refuse(socket, NO_HOST);
-      return;
-    }
+    if (isRefused(socket)) return;
+    const hasNoHost = request.headers.host === undefined && request.httpVersion === "1.1";
+    const refusal = hasNoHost ? NO_HOST : misframed(request);
+    if (refusal !== undefined) return void this.refuse(socket, refusal);
     const match = this.find(method, pathOf(request));
     const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
     exchanges.add(exchange);

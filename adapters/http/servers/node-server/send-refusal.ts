@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { json } from "../../replies/reply.js";
+import { framingFault } from "../framing.js";
 import type { NodeExchange } from "./node-exchange.js";
 
 const LINGER_MILLISECONDS = 1_000;
@@ -26,6 +27,9 @@ export const sendRefusal = (socket: Duplex, refusal: Refusal, unanswered: Iterab
   });
 };
 
+/** True if the connection has been refused: what follows on it is no request. */
+export const isRefused = (socket: Duplex): boolean => refused.has(socket);
+
 /** The answer to a request that never reaches a route, as it is sent. The connection is closed after it. */
 export type Refusal = string;
 
@@ -46,6 +50,19 @@ const TOO_LARGE = refusal(431, "The headers have more than 16 KiB. Send fewer or
 const INCOMPLETE = refusal(400, "The request ended before it was complete.");
 const TWO_LENGTHS = refusal(400, "Content-Length: must not be sent more than once.");
 const TOO_SLOW = refusal(408, "The headers did not arrive within 10 seconds. Send the request again.");
+
+/**
+ * The refusal of a request whose end is not certain. The parser has refused two lengths, but accepts other encodings in
+ * front of `chunked`. HTTP/1.0 has none, so a proxy sees another body.
+ */
+export const misframed = ({ headers, rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined => {
+  if (headers["transfer-encoding"] === undefined) return undefined;
+  const valuesOf = (header: string) =>
+    rawHeaders.filter((_, n) => n % 2 === 1 && rawHeaders[n - 1]?.toLowerCase() === header);
+  const encodings = valuesOf("transfer-encoding").map((value) => value.toLowerCase());
+  const fault = framingFault(valuesOf("content-length"), httpVersion === "1.0" ? encodings.map(() => "") : encodings);
+  return fault === undefined ? undefined : refusal(400, fault);
+};
 
 /** `undefined` if the error is not about the request, but about the connection. */
 export const refusalOf = ({ code = "", reason }: NodeJS.ErrnoException & { reason?: string }): Refusal | undefined => {
