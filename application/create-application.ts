@@ -17,7 +17,7 @@ import { clockSchedule } from "./background/work-runs.js";
 import { verifyLedger } from "./credits/ledger.js";
 import { buyCredits, cancelOrder, createOrder, payOrder, readOrder } from "./credits/orders.js";
 import { receivePaymentWebhook, reconcilePayments } from "./credits/payment-reports.js";
-import { streamEvents } from "./events/stream-events.js";
+import { eventStreams } from "./events/event-streams.js";
 import { listEntries } from "./list-entries.js";
 import { closeAccount } from "./operators/close-account.js";
 import { adjustCredits, refundOrder } from "./operators/credits.js";
@@ -180,7 +180,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       uploadImages: uploadImages(ports, settings),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
-    events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
+    events: eventStreams(ports),
     webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
     operators: {
       ...operators,

@@ -27,7 +27,7 @@ export * from "../../application/credits/orders.js";
 export * from "../../application/credits/payment-reports.js";
 export * from "../../application/errors.js";
 export * from "../../application/events/panorama-task.js";
-export * from "../../application/events/stream-events.js";
+export * from "../../application/events/event-streams.js";
 export * from "../../application/list-entries.js";
 export * from "../../application/operators/close-account.js";
 export * from "../../application/operators/credits.js";

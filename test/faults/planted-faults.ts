@@ -290,12 +290,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a stream listens for new events only after it has read the stored ones",
-    file: "application/events/stream-events.ts",
+    file: "application/events/event-streams.ts",
     edits: [
-      ["      const next = signals.next(account, AbortSignal.any([signal, woken.signal]));\n", ""],
+      ["      const next = eventSignals.next(account, AbortSignal.any([signal, woken.signal]));\n", ""],
       ["await next;", "await signals.next(account, AbortSignal.any([signal, woken.signal]));"],
     ],
-    foundBy: tests("test/application/events/stream-events.test.ts"),
+    foundBy: tests("test/application/events/event-streams.test.ts"),
   },
   {
     name: "a tool answers without structured content",

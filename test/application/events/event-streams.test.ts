@@ -4,11 +4,11 @@ import { aCreationRequest, apiKeyId } from "../../../adapters/contracts/support/
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { watchStreams } from "../../../application/background/watch-changes.js";
-import { streamEvents } from "../../../application/events/stream-events.js";
+import { eventStreams } from "../../../application/events/event-streams.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
-describe("streamEvents", () => {
+describe("eventStreams.stream", () => {
   let world: World;
   let owner: AccountId;
   let signals: InProcessEventSignals;
@@ -29,7 +29,12 @@ describe("streamEvents", () => {
     const stop = new AbortController();
     const numbers: number[] = [];
     const ended = (async () => {
-      for await (const { event } of await streamEvents({ ...world, signals })(account, undefined, after, stop.signal)) {
+      for await (const { event } of await eventStreams({ ...world, eventSignals: signals }).stream(
+        account,
+        undefined,
+        after,
+        stop.signal,
+      )) {
         numbers.push(event.number);
       }
     })();
@@ -102,12 +107,11 @@ describe("streamEvents", () => {
     };
     const stop = new AbortController();
     const events = { latest: async () => new Map<AccountId, number>(), after };
-    const stream = await streamEvents({ ...world, events: { ...world.events, ...events }, signals })(
-      owner,
-      undefined,
-      undefined,
-      stop.signal,
-    );
+    const stream = await eventStreams({
+      ...world,
+      events: { ...world.events, ...events },
+      eventSignals: signals,
+    }).stream(owner, undefined, undefined, stop.signal);
     const numbers: number[] = [];
     const ended = (async () => {
       for await (const { event } of stream) numbers.push(event.number);
@@ -121,7 +125,7 @@ describe("streamEvents", () => {
   it("yields no further event after abort", async () => {
     for (let n = 0; n < 3; n += 1) await failOne();
     const stop = new AbortController();
-    const stream = await streamEvents({ ...world, signals })(owner, undefined, 0, stop.signal);
+    const stream = await eventStreams({ ...world, eventSignals: signals }).stream(owner, undefined, 0, stop.signal);
     expect((await stream.next()).value?.event.number).toBe(1);
     stop.abort();
     expect(await stream.next()).toEqual({ done: true, value: undefined });
@@ -131,7 +135,12 @@ describe("streamEvents", () => {
     const down = new Error("the database is down");
     const events = { ...world.events, latest: async () => new Map(), after: () => Promise.reject(down) };
     const never = new AbortController().signal;
-    const stream = await streamEvents({ ...world, events, signals })(owner, undefined, undefined, never);
+    const stream = await eventStreams({ ...world, events, eventSignals: signals }).stream(
+      owner,
+      undefined,
+      undefined,
+      never,
+    );
     await expect(stream.next()).rejects.toBe(down);
     expect(signals.waitedFor()).toEqual([]);
   });
@@ -142,7 +151,12 @@ describe("streamEvents", () => {
     const types: string[] = [];
     const ended = (async () => {
       const never = new AbortController().signal;
-      for await (const { event } of await streamEvents({ ...world, signals })(owner, id, undefined, never)) {
+      for await (const { event } of await eventStreams({ ...world, eventSignals: signals }).stream(
+        owner,
+        id,
+        undefined,
+        never,
+      )) {
         types.push(event.type);
       }
     })();
@@ -160,11 +174,21 @@ describe("streamEvents", () => {
     await ended;
     expect(types).toEqual(["panorama.succeeded", "panorama.saved"]);
     const again: string[] = [];
-    const later = await streamEvents({ ...world, signals })(owner, id, 1, new AbortController().signal);
+    const later = await eventStreams({ ...world, eventSignals: signals }).stream(
+      owner,
+      id,
+      1,
+      new AbortController().signal,
+    );
     for await (const { event } of later) again.push(event.type);
     expect(again).toEqual(["panorama.saved"]);
     const whole: string[] = [];
-    const fromTheFirst = await streamEvents({ ...world, signals })(owner, id, undefined, new AbortController().signal);
+    const fromTheFirst = await eventStreams({ ...world, eventSignals: signals }).stream(
+      owner,
+      id,
+      undefined,
+      new AbortController().signal,
+    );
     for await (const { event } of fromTheFirst) whole.push(event.type);
     expect(whole).toEqual(types);
   });
@@ -174,7 +198,12 @@ describe("streamEvents", () => {
     const [task] = await world.tasks.list(owner, 1, undefined);
     if (task === undefined) throw new Error("there is no task");
     await world.deletePanorama(task.id, owner);
-    const stream = await streamEvents({ ...world, signals })(owner, task.id, undefined, new AbortController().signal);
+    const stream = await eventStreams({ ...world, eventSignals: signals }).stream(
+      owner,
+      task.id,
+      undefined,
+      new AbortController().signal,
+    );
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 });
