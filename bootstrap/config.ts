@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { Email } from "../domain/accounts/account.js";
+import { editDistance } from "../domain/text.js";
 import { type Environment, environmentSchema } from "./environment.js";
 import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
-import { editDistance } from "./settings/setting-sentence.js";
 import { readSettings, type Settings } from "./settings.js";
 import type { SuccessOf } from "./variables.js";
 

@@ -40,10 +40,8 @@ type ValueRule =
   | { readonly name: "new_endpoint" }
   /** Not a date or time of RFC 3339, or not in the future. */
   | { readonly name: "future_time"; readonly actual: string }
-  /** Not a `next_cursor` of an earlier page. */
+  /** Not a `next_cursor` of an earlier page of the same list with the same filters. */
   | { readonly name: "cursor"; readonly actual: string }
-  /** A `next_cursor` of a list with other filters. */
-  | { readonly name: "cursor_filters" }
   | { readonly name: "date_time"; readonly actual: string }
   | { readonly name: "pairs_max"; readonly max: number; readonly actual: number }
   | { readonly name: "pair_key"; readonly min: number; readonly max: number; readonly actual: string }

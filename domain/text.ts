@@ -44,3 +44,22 @@ const stem = (name: string): string =>
     .replace(/s$/, "")
     .replace(/ur[il]$/, "")
     .replace(/s$/, "");
+
+/** The known name with the smallest edit distance. */
+export const nearest = (word: string, known: readonly string[]): string =>
+  known.reduce((best, name) => (editDistance(word, name) < editDistance(word, best) ? name : best));
+
+/** Levenshtein distance, ignoring case. */
+export const editDistance = (from: string, to: string): number => {
+  const [a, b] = [from.toLowerCase(), to.toLowerCase()];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};

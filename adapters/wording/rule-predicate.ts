@@ -39,10 +39,10 @@ const predicates: {
   no_user_info: () => "must not have a user name or password in front of the host.",
   future_time: ({ actual }) =>
     `must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is ${shown(actual)}.`,
-  cursor: ({ actual }) => `must be a next_cursor of an earlier answer, but is ${shown(actual)}.`,
-  cursor_filters: () => "belongs to a list with other filters; send the filters of that list, or no cursor.",
+  cursor: ({ actual }) =>
+    `must be the whole next_cursor of an earlier answer of this list with the same filters, but is ${shown(actual)}; leave it out to begin at the first page.`,
   date_time: ({ actual }) =>
-    `must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is ${shown(actual)}.`,
+    `must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is ${shown(actual)}.${LOST_PLUS.test(actual) ? " In a URL a + means a space: write it as %2B." : ""}`,
   pairs_max: ({ max, actual }) => `must have at most ${max} pairs, but has ${actual}.`,
   pair_key: ({ min, max, actual }) => `must have keys of ${min} to ${max} characters, but one is ${shown(actual)}.`,
   pair_value: ({ key, max, actual }) =>
@@ -84,7 +84,13 @@ const predicates: {
   chunks: () => "has too many tiny chunks. Send larger ones, of 1 KiB or more.",
   content_encoding: ({ actual }) => `is ${shown(actual)}, but compressed bodies are not taken; send the body as it is.`,
   one_length: () => "must not be sent more than once with different values.",
+  unknown_parameter: ({ meant, known }) =>
+    `is not a parameter of this list; the nearest one is ${meant}. The list takes ${known.join(", ")}.`,
+  once: () => "must not be given more than once.",
 };
+
+/** A time whose offset has a space for its sign. */
+const LOST_PLUS = /:\d[^ ]* \d\d(:?\d\d)?$/;
 
 const TYPES = { string: "a string", strings: "an array of strings", object: "a JSON object" } as const;
 
@@ -111,7 +117,9 @@ export type MessageRule =
   | { readonly name: "filename" }
   | { readonly name: "chunks" }
   | { readonly name: "content_encoding"; readonly actual: string }
-  | { readonly name: "one_length" };
+  | { readonly name: "one_length" }
+  | { readonly name: "unknown_parameter"; readonly meant: string; readonly known: readonly string[] }
+  | { readonly name: "once" };
 
 /** A rule of the domain, or of the message that brings the request. */
 export type RequestRule = BrokenRule | MessageRule;

@@ -152,7 +152,7 @@ export const listPanoramas = ({ examples, answers }: Described): ZodOpenApiOpera
   tags: ["Panoramas"],
   summary: "List the account's tasks, newest first",
   description:
-    "Every filter narrows the list. A cursor belongs to its filters: send them again with it. Filter by metadata with metadata.KEY=value, once for each pair that a task must have.",
+    "Every filter narrows the list. A cursor belongs to its filters: send them again with it. Filter by metadata with metadata.KEY=value, once for each pair that a task must have. An unknown parameter, one that is given twice, and a cursor that is not exactly a next_cursor of this list are refused.",
   requestParams: { query: pageQuerySchema.extend(filterParameters) },
   responses: {
     200: answers.success("One page.", taskPageSchema, examples.page),
@@ -270,7 +270,7 @@ export const listEntries = ({ examples, answers }: Described): ZodOpenApiOperati
   tags: ["Credits"],
   summary: "List what has changed the balance",
   description:
-    "The ledger of the account, newest first: what was bought, reserved for panoramas, refunded and adjusted. Entries are only added, so a page stays as it is.",
+    "The ledger of the account, newest first: what was bought, reserved for panoramas, refunded and adjusted. Entries are only added, so a page stays as it is. An unknown parameter, one that is given twice, and a cursor that is not exactly a next_cursor of this list are refused.",
   requestParams: { query: entriesQuerySchema },
   responses: {
     200: answers.success("A page of entries.", entryPageSchema, examples.entries),

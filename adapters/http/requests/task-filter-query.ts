@@ -5,8 +5,7 @@ import { brokenMetadataRule } from "../../../domain/tasks/metadata.js";
 import { TASK_STATUSES } from "../../../domain/tasks/public-task.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
-
-const METADATA_PREFIX = "metadata.";
+import { METADATA_PREFIX } from "./list-query.js";
 
 /** The last millisecond that every database stores. */
 const LATEST_MILLISECONDS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -33,7 +32,7 @@ export const filterParameters = {
 
 const filterSchema = z.object(filterParameters);
 
-/** Parses the filters in the query of `GET /panoramas`. Of a repeated parameter the last one counts. */
+/** Parses the filters in the query of `GET /panoramas`. */
 export const parseTaskFilter = (query: URLSearchParams): Result<TaskFilter, InvalidRequest> => {
   const parameters = Object.fromEntries(query);
   const parsed = filterSchema.safeParse(parameters);

@@ -3,10 +3,11 @@ import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/list-entries.js";
 import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
-import { invalidRequest } from "../../../domain/invalid-request.js";
+import { cursorOf, placeIn } from "../../web-page/cursor.js";
 import { json } from "../replies/reply.js";
+import { listQuery } from "../requests/list-query.js";
 import type { GuardedHandler } from "./guard.js";
-import { invalidLimit, PAGE_LIMIT_MAX, pageQuery } from "./list-panoramas-route.js";
+import { invalidCursor, invalidLimit, PAGE_LIMIT_MAX, pageQuery } from "./list-panoramas-route.js";
 
 const amount = (description: string) => z.int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ description });
 
@@ -33,6 +34,9 @@ export const readCreditsRoute =
   };
 
 export const entriesQuerySchema = pageQuery("entries");
+
+/** The list of a cursor. */
+const LEDGER = "credits/entries";
 
 const integer = (description: string) =>
   z.int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER).meta({ description });
@@ -65,18 +69,18 @@ export const entryPageSchema = z
 export const listEntriesRoute =
   (credits: Pick<UseCases["credits"], "listEntries">): GuardedHandler =>
   async (exchange, { accountId: owner }) => {
-    const parameters = exchange.query;
+    const sent = listQuery(exchange.query, Object.keys(entriesQuerySchema.shape));
+    if (sent.isErr()) return err(sent.error);
+    const parameters = sent.value;
     const query = entriesQuerySchema.safeParse(Object.fromEntries(parameters));
     if (!query.success) return err(invalidLimit(parameters));
     const { limit, cursor } = query.data;
-    const before = cursor === undefined ? undefined : parseEntryPlace(cursor);
-    if (cursor !== undefined && before === undefined) {
-      return err(invalidRequest("cursor", { name: "cursor", actual: cursor }));
-    }
+    const before = cursor === undefined ? undefined : parseEntryPlace(placeIn(LEDGER, cursor) ?? "");
+    if (cursor !== undefined && before === undefined) return err(invalidCursor(cursor));
     const { entries, next } = await credits.listEntries(owner, limit, before);
     const page: z.infer<typeof entryPageSchema> = {
       data: entries.map(entryOf),
-      next_cursor: next === undefined ? null : entryPlaceText(next),
+      next_cursor: next === undefined ? null : cursorOf(LEDGER, entryPlaceText(next)),
     };
     return ok(json(200, page));
   };

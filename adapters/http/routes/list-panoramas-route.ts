@@ -1,14 +1,15 @@
-import { createHash } from "node:crypto";
-import { err, ok, type Result } from "neverthrow";
+import { err, ok } from "neverthrow";
 import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
-import { parseTaskId, type TaskId } from "../../../domain/ids.js";
+import { parseTaskId } from "../../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
-import { filterText, type TaskFilter } from "../../../domain/tasks/task-filter.js";
+import { filterText } from "../../../domain/tasks/task-filter.js";
+import { cursorOf, placeIn } from "../../web-page/cursor.js";
 import { json } from "../replies/reply.js";
-import { parseTaskFilter } from "../requests/task-filter-query.js";
+import { listQuery } from "../requests/list-query.js";
+import { filterParameters, parseTaskFilter } from "../requests/task-filter-query.js";
 import type { GuardedHandler } from "./guard.js";
 
 export const PAGE_LIMIT_MAX = 100;
@@ -29,11 +30,16 @@ export const pageQuery = (items: string) =>
 
 export const pageQuerySchema = pageQuery("tasks");
 
+const PARAMETERS = [...Object.keys({ ...pageQuerySchema.shape, ...filterParameters }), "metadata.KEY"];
+
 /** Any text is a cursor for the schema, so the limit is wrong. */
 export const invalidLimit = (parameters: URLSearchParams): InvalidRequest => {
   const actual = parameters.getAll("limit").at(-1);
   return invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual });
 };
+
+/** The cursor was not given by this list with these filters. */
+export const invalidCursor = (actual: string): InvalidRequest => invalidRequest("cursor", { name: "cursor", actual });
 
 export const taskPageSchema = z
   .object({
@@ -46,40 +52,22 @@ export const taskPageSchema = z
 export const listPanoramasRoute =
   (panoramas: Pick<UseCases["panoramas"], "list">, urls: TaskUrls): GuardedHandler =>
   async (exchange, { accountId: owner }) => {
-    const parameters = exchange.query;
+    const sent = listQuery(exchange.query, PARAMETERS);
+    if (sent.isErr()) return err(sent.error);
+    const parameters = sent.value;
     const query = pageQuerySchema.safeParse(Object.fromEntries(parameters));
     if (!query.success) return err(invalidLimit(parameters));
     const filter = parseTaskFilter(parameters);
     if (filter.isErr()) return err(filter.error);
-    const before = parseCursor(query.data.cursor, filter.value);
-    if (before.isErr()) return err(before.error);
+    const list = `panoramas ${filterText(filter.value) ?? ""}`;
+    const { limit, cursor } = query.data;
+    const before = cursor === undefined ? undefined : parseTaskId(placeIn(list, cursor) ?? "");
+    if (cursor !== undefined && before === undefined) return err(invalidCursor(cursor));
 
-    const { tasks, next } = await panoramas.list(owner, query.data.limit, {
-      before: before.value,
-      filter: filter.value,
-    });
+    const { tasks, next } = await panoramas.list(owner, limit, { before, filter: filter.value });
     const page: z.infer<typeof taskPageSchema> = {
       data: tasks.map((task) => panoramaTask(task, urls)),
-      next_cursor: next === undefined ? null : cursorOf(next, filter.value),
+      next_cursor: next === undefined ? null : cursorOf(list, next),
     };
     return ok(json(200, page));
   };
-
-/** The id of the last task of the page, and which filters the list has. Without filters it is the id alone. */
-const cursorOf = (last: TaskId, filter: TaskFilter): string => {
-  const mark = filterMark(filter);
-  return mark === undefined ? last : `${last}.${mark}`;
-};
-
-const parseCursor = (text: string | undefined, filter: TaskFilter): Result<TaskId | undefined, InvalidRequest> => {
-  if (text === undefined) return ok(undefined);
-  const [idText = "", mark, ...rest] = text.split(".");
-  const id = parseTaskId(idText);
-  if (id === undefined || rest.length > 0) return err(invalidRequest("cursor", { name: "cursor", actual: text }));
-  return mark === filterMark(filter) ? ok(id) : err(invalidRequest("cursor", { name: "cursor_filters" }));
-};
-
-const filterMark = (filter: TaskFilter): string | undefined => {
-  const text = filterText(filter);
-  return text === undefined ? undefined : createHash("sha256").update(text).digest("base64url").slice(0, 16);
-};

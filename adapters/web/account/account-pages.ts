@@ -5,7 +5,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
-import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
+import { type EntryPlace, entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
 import { packOf, parseOrderId, priceAtMost, type TooManyPendingOrders } from "../../../domain/credits/order.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/standing.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -14,6 +14,7 @@ import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
+import { cursorOf, placeIn } from "../../web-page/cursor.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { cutAtWord } from "../../wording/shown.js";
 import { errorBox, fieldMessage } from "../field-message.js";
@@ -59,9 +60,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account/entries.csv",
       body: "none",
       cost: "page",
-      handle: guard.member(({ query }, visitor) =>
-        entriesCsv(parts.credits, visitor.account.id, parseEntryPlace(query.get("ledger") ?? "")),
-      ),
+      handle: guard.member(({ query }, visitor) => entriesCsv(parts.credits, visitor.account.id, ledgerPlace(query))),
     },
     {
       // For a visitor who shortens the URL of a receipt.
@@ -153,7 +152,7 @@ const accountPage = async (
   const [overview, spendings] = await Promise.all([
     accounts.read(id, {
       ordersBefore: parseOrderId(query.get("orders") ?? ""),
-      ledgerBefore: parseEntryPlace(query.get("ledger") ?? ""),
+      ledgerBefore: ledgerPlace(query),
     }),
     accounts.readKeySpending(id, month),
   ]);
@@ -235,7 +234,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
 <td class="number">${change(entry.credits)}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
-}${pager("ledger", nextLedger && entryPlaceText(nextLedger), ["Newest activity", "Older activity"], query)}<p><a href="/account/entries.csv${
+}${pager("ledger", nextLedger && cursorOf(LEDGER, entryPlaceText(nextLedger)), ["Newest activity", "Older activity"], query)}<p><a href="/account/entries.csv${
   query.has("ledger") && `?${new URLSearchParams({ ledger: query.get("ledger") ?? "" })}`
 }" download>Download as CSV</a></p></section>`;
 
@@ -267,6 +266,12 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
 const WORDS_CHARACTERS_MAX = 48;
 
 type List = "orders" | "ledger";
+
+const LEDGER = "activity";
+
+/** Where the activity begins: at its newest entry for an altered text too, because the balance is part of the text. */
+const ledgerPlace = (query: URLSearchParams): EntryPlace | undefined =>
+  parseEntryPlace(placeIn(LEDGER, query.get("ledger") ?? "") ?? "");
 
 /** The links to the next page of one list, and to its first. The other list stays where it is. */
 const pager = (

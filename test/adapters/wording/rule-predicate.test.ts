@@ -43,10 +43,9 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     { name: "future_time", actual: "yesterday" },
     'must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is "yesterday".',
   ],
-  cursor: [{ name: "cursor", actual: "?" }, 'must be a next_cursor of an earlier answer, but is "?".'],
-  cursor_filters: [
-    { name: "cursor_filters" },
-    "belongs to a list with other filters; send the filters of that list, or no cursor.",
+  cursor: [
+    { name: "cursor", actual: "?" },
+    'must be the whole next_cursor of an earlier answer of this list with the same filters, but is "?"; leave it out to begin at the first page.',
   ],
   date_time: [
     { name: "date_time", actual: "today" },
@@ -137,6 +136,11 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     "is not a field of this request; the field that it resembles is image_urls.",
   ],
   one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
+  unknown_parameter: [
+    { name: "unknown_parameter", meant: "limit", known: ["limit", "cursor"] },
+    "is not a parameter of this list; the nearest one is limit. The list takes limit, cursor.",
+  ],
+  once: [{ name: "once" }, "must not be given more than once."],
 };
 
 describe("the predicate of a broken rule", () => {

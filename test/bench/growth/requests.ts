@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { cursorOf } from "../../../adapters/web-page/cursor.js";
 import type { Member } from "./seed.js";
 
 /** One request of the growth test; `status` is what it must be answered with. */
@@ -85,7 +86,9 @@ const NO_ROWS = "reads no rows";
 export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /api/v1/panoramas": {
     "": api(`/panoramas?limit=${PAGE}`),
-    "second page": api(({ taskId, tasks }) => `/panoramas?limit=${PAGE}&cursor=${taskId(tasks - 5)}`),
+    "second page": api(
+      ({ taskId, tasks }) => `/panoramas?limit=${PAGE}&cursor=${cursorOf("panoramas ", taskId(tasks - 5))}`,
+    ),
     failed: api(`/panoramas?limit=${PAGE}&status=failed`),
     succeeded: api(`/panoramas?limit=${PAGE}&status=succeeded`),
     processing: api(`/panoramas?limit=${PAGE}&status=processing`),
@@ -96,9 +99,9 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "created before": api((who) => `/panoramas?limit=${PAGE}&created_before=${between(who)}`),
     "created after": api((who) => `/panoramas?limit=${PAGE}&created_after=${between(who)}`),
     "created before, failed": api((who) => `/panoramas?limit=${PAGE}&status=failed&created_before=${between(who)}`),
-    metadata: api(`/panoramas?limit=${PAGE}&metadata[project]=north`),
+    metadata: api(`/panoramas?limit=${PAGE}&metadata.project=north`),
     "metadata and created before": api(
-      (who) => `/panoramas?limit=${PAGE}&metadata[project]=north&created_before=${between(who)}`,
+      (who) => `/panoramas?limit=${PAGE}&metadata.project=north&created_before=${between(who)}`,
     ),
   },
   "GET /api/v1/panoramas/:id": {
@@ -133,7 +136,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /api/v1/credits": { "": api("/credits") },
   "GET /api/v1/credits/entries": {
     "": api(`/credits/entries?limit=${PAGE}`),
-    "second page": api(`/credits/entries?limit=${PAGE}&cursor=999999999.0`),
+    "second page": api(`/credits/entries?limit=${PAGE}&cursor=${cursorOf("credits/entries", "999999999.0")}`),
   },
   "GET /api/v1/openapi.json": NO_ROWS,
   "GET /api/v1/openapi-3.0.json": NO_ROWS,

@@ -82,7 +82,11 @@ describe("GET /credits/entries", () => {
     ]);
   });
 
-  it("refuses any other cursor and limit with 400, and never fails", async () => {
+  it("refuses any other cursor, limit and parameter with 400, and never fails", async () => {
+    await service.created(customer);
+    const next = (await entries("?limit=1")).body.next_cursor ?? "";
+    expect(next).toMatch(/^\d+\.100\.[\w-]+$/);
+    const cut = next.slice(0, -1);
     for (const [query, param] of [
       ["?limit=0", "limit"],
       ["?limit=101", "limit"],
@@ -90,7 +94,16 @@ describe("GET /credits/entries", () => {
       ["?cursor=", "cursor"],
       ["?cursor=12", "cursor"],
       ["?cursor=12.-4", "cursor"],
+      ["?cursor=12.96", "cursor"],
       ["?cursor=1234567890123456.1", "cursor"],
+      ["?cursor=undefined", "cursor"],
+      [`?cursor=${cut}`, "cursor"],
+      [`?cursor=${next.replace(".100.", ".101.")}`, "cursor"],
+      [`?cursor=${next}&cursor=${next}`, "cursor"],
+      ["?limit=1&limit=1", "limit"],
+      ["?limt=1", "limt"],
+      ["?status=failed", "status"],
+      ["?metadata.order=7", "metadata.order"],
     ]) {
       const { status, body } = await entries(query);
       expect([status, body.error.code, body.error.param]).toEqual([400, "invalid_request", param]);

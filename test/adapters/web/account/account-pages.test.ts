@@ -57,6 +57,8 @@ describe("the account page", () => {
     const place = /href="\/account\?ledger=([^#"]+)#ledger"/.exec(await read("/account"))?.[1] ?? "";
     const older = (await read(`/account/entries.csv?ledger=${place}`)).split("\r\n");
     expect(older[1]?.split(",")[3]).toBe(String(10_051 - 20));
+    const altered = await read(`/account/entries.csv?ledger=${place.replace(".10031.", ".1003.")}`);
+    expect(altered.split("\r\n")[1]?.split(",")[3]).toBe("10051"); // its balance would be wrong
   });
 
   it("lists credits per key for the chosen month", async () => {
