@@ -12,6 +12,7 @@ import { listEntriesRoute, readCreditsRoute } from "./routes/credits-routes.js";
 import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
 import { guard } from "./routes/guard.js";
 import { listPanoramasRoute } from "./routes/list-panoramas-route.js";
+import { otherMethodRoute } from "./routes/other-method-route.js";
 import {
   cancelPanoramaRoute,
   deletePanoramaRoute,
@@ -51,7 +52,7 @@ export type RestSettings = {
 
 /** Adds the routes of the REST interface, below `/api/v1`. */
 export const addRestInterface = (
-  routes: Pick<Routes, "route">,
+  routes: Pick<Routes, "route" | "otherMethods">,
   parts: RestParts,
   { publicUrl, uploadsFolder }: RestSettings,
   senders: Senders,
@@ -60,9 +61,11 @@ export const addRestInterface = (
   const urls = { storage, viewerUrl };
   const visitorLimits = new VisitorLimits(parts.clock);
   const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, visitorLimits });
+  const methods = new Map<string, readonly string[]>();
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) => {
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
+    methods.set(path, [...(methods.get(path) ?? []), ...(method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])]);
   };
 
   api("post", "/panoramas", guarded("write", createPanoramaRoute(panoramas, publicUrl, webhookPrivateOrigins)));
@@ -79,4 +82,5 @@ export const addRestInterface = (
   api("get", "/credits/entries", guarded("read", listEntriesRoute(credits)));
   api("get", "/openapi.json", openApiRoute("3.1", publicUrl, parts));
   api("get", "/openapi-3.0.json", openApiRoute("3.0", publicUrl, parts));
+  for (const [path, known] of methods) routes.otherMethods(`/api/v1${path}`, otherMethodRoute(known));
 };

@@ -74,6 +74,12 @@ export class Routes<Source extends RequestSource = RequestSource> {
     this.source.route(method, path, (raw) => this.handle(route, raw));
   }
 
+  /** Answers requests to a path with routes whose method has none there. */
+  otherMethods(path: string, handler: Handler): void {
+    const route = { path, handler, logs: false };
+    this.source.otherMethods(path, (raw) => this.handle(route, raw));
+  }
+
   /**
    * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. After
    * `deadlineMilliseconds`, closes the connections of requests that are not answered yet.

@@ -14,6 +14,8 @@ export interface RequestSource {
    * parameters have two letters or more. `get` receives HEAD, too.
    */
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void;
+  /** Receives the requests to a path with routes whose method has none there. `path` as for `route`. */
+  otherMethods(path: string, receive: Receive): void;
   /** Receives every request without a route. */
   otherwise(receive: Receive): void;
   /** Refuses a request (replies/errors.ts) if `refuses` returns true, before more of it is read than this needs. */

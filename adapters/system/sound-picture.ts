@@ -7,6 +7,7 @@ import {
 } from "../../domain/images/image-type.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decodingError, sizeOfImage } from "./image-header.js";
+import { kindOfFile } from "./kind-of-file.js";
 import { decoding, type ImageLibrary } from "./load-sharp.js";
 import { hasSoundChunks, jpegSegments, wholePng } from "./picture-parts.js";
 
@@ -32,7 +33,7 @@ export type SoundPicture = {
  */
 export const soundPicture = async (bytes: Uint8Array): Promise<Result<SoundPicture, string>> => {
   const type = imageTypeOf(bytes);
-  if (type === undefined) return err("it is neither JPEG, PNG nor WebP");
+  if (type === undefined) return err(notAccepted(kindOfFile(bytes)));
   // Its header can be read only then.
   const given = type === "image/webp" ? wholeWebp(bytes) : ok(bytes);
   if (given.isErr()) return err(given.error);
@@ -141,6 +142,9 @@ const wholeWebp = (bytes: Uint8Array): Result<Uint8Array, string> => {
   if (missing > MISSING_MAX) return err(incomplete(missing));
   return ok(Buffer.concat([bytes, Buffer.alloc(wholeBytes - bytes.length)]));
 };
+
+const notAccepted = (kind: string | undefined): string =>
+  kind === "empty" ? "it is empty" : `it is ${kind === undefined ? "" : `${kind}, `}neither JPEG, PNG nor WebP`;
 
 /** A decoder would need several seconds for it. */
 const TOO_LARGE = `it is damaged, and has more than ${PROGRESSIVE_PIXELS_MAX / 1e6} megapixels, the most of a damaged PNG`;

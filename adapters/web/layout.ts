@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions.js";
+import { FOR_ANY_ORIGIN } from "../web-page/any-origin.js";
 import type { PageReply } from "../web-page/page.js";
 import type { InvalidMessage } from "../wording/rule-predicate.js";
 import { Html, html } from "./html.js";
@@ -31,6 +32,8 @@ export type Content = {
   readonly place?: "/gallery" | "/docs" | "/works" | "/account";
   /** True if other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
   readonly embeddable?: boolean;
+  /** True if a frame that a page has sandboxed may open the page: browsers refuse that to a page with an opener policy. */
+  readonly linkable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
   readonly formTargets?: readonly string[];
 };
@@ -93,9 +96,10 @@ export class Layout {
         "content-security-policy": this.policy(content, style?.source),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
+        ...(!content.embeddable && !content.linkable && { "cross-origin-opener-policy": "same-origin" }),
         vary: "cookie",
-        ...(content.embeddable && { "access-control-allow-origin": "*" }),
+        // A page with an embedder policy shows only frames that have one too. All that the frame loads fits it.
+        ...(content.embeddable && { ...FOR_ANY_ORIGIN, "cross-origin-embedder-policy": "require-corp" }),
         ...headers,
       },
       body: `<!doctype html>\n${page.text}`,

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FOR_ANY_ORIGIN } from "../web-page/any-origin.js";
 import { acceptsCoding, isCached } from "../web-page/cache-headers.js";
 import type { Page } from "../web-page/page.js";
 
@@ -32,7 +33,7 @@ const COMPRESSED = [
 export const STATIC_HEADERS = {
   "cache-control": "public, max-age=31536000, immutable",
   "x-content-type-options": "nosniff",
-  "access-control-allow-origin": "*",
+  ...FOR_ANY_ORIGIN,
 } as const;
 
 /** The name of a built file: a digest of its content, a hyphen and the name that pages use. */

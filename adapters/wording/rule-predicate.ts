@@ -22,7 +22,10 @@ const predicates: {
 } = {
   type: ({ expected, actual }) => `must be ${TYPES[expected]}, but is ${shown(actual)}.`,
   one_of: ({ allowed, actual }) => `must be ${alternatives(allowed)}, but is ${shown(actual)}.`,
-  integer: ({ min, max, actual }) => `must be an integer from ${min} to ${max}, but is ${shown(actual)}.`,
+  integer: ({ min, max, actual }) =>
+    max === Number.MAX_SAFE_INTEGER && !(Number(actual) > max)
+      ? `must be a whole number, ${min} or more, but is ${shown(actual)}.`
+      : `must be an integer from ${min} to ${max}, but is ${shown(actual)}.`,
   characters: ({ min, max, actual }) => `must have ${min} to ${max} characters, but has ${actual}.`,
   characters_max: ({ max, actual }) => `must have at most ${max} characters, but has ${actual}.`,
   items_max: ({ max, actual }) => `must have at most ${max} ${max === 1 ? "item" : "items"}, but has ${actual}.`,
@@ -80,6 +83,8 @@ const predicates: {
   boundary: () => "is multipart/form-data, but has no boundary parameter of 1 to 70 characters.",
   multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
   parts_max: ({ max }) => `must have at most ${max} parts.`,
+  files_field: ({ part, actual }) =>
+    `part ${part} is a file in another form field; rename the form field ${shown(actual)} to "files".`,
   filename: () => "must be a file, but has no filename, and its bytes are not those of an image.",
   chunks: () => "has too many tiny chunks. Send larger ones, of 1 KiB or more.",
   content_encoding: ({ actual }) => `is ${shown(actual)}, but compressed bodies are not taken; send the body as it is.`,
@@ -114,6 +119,8 @@ export type MessageRule =
   | { readonly name: "boundary" }
   | { readonly name: "multipart"; readonly reason: string }
   | { readonly name: "parts_max"; readonly max: number }
+  /** A part is a file whose name resembles `files`. */
+  | { readonly name: "files_field"; readonly part: number; readonly actual: string }
   | { readonly name: "filename" }
   | { readonly name: "chunks" }
   | { readonly name: "content_encoding"; readonly actual: string }

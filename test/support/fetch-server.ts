@@ -47,6 +47,10 @@ export class FetchServer implements Server {
     this.requests.route(method, path, receive);
   }
 
+  otherMethods(path: string, receive: Receive): void {
+    this.requests.otherMethods(path, receive);
+  }
+
   otherwise(receive: Receive): void {
     this.requests.otherwise(receive);
   }

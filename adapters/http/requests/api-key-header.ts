@@ -19,6 +19,7 @@ export const secretOf = (request: Pick<SentRequest, "header">): Result<string | 
   if (/^bearer .*,|, *bearer /i.test(authorization)) return several("Authorization");
   if (xApiKey?.includes(",")) return several("x-api-key");
   const bearer = /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
+  if (bearer === undefined && xApiKey === undefined && hasKey(authorization)) return withoutBearer;
   return bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey ? differ : ok(bearer ?? xApiKey);
 };
 
@@ -26,5 +27,15 @@ const refused = (message: string) => err<undefined, Unauthenticated>({ kind: "in
 
 const several = (header: string) =>
   refused(`${header} was sent more than once with different values. Send it once, with one API key.`);
+
+/** Also in `Basic`, in which curl -u sends it. */
+const hasKey = (authorization: string): boolean => {
+  const [, basic = ""] = /^basic +(\S+)$/i.exec(authorization) ?? [];
+  return /\bsk-/.test(authorization) || Buffer.from(basic, "base64").includes("sk-");
+};
+
+const withoutBearer = refused(
+  'Authorization contains an API key, but not as a Bearer token. Write the word Bearer and a space before the key: "Authorization: Bearer sk-…".',
+);
 
 const differ = refused("Authorization and x-api-key contain different API keys. Send only one of them.");

@@ -8,7 +8,6 @@ import { invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
 import { nearName } from "../../../domain/text.js";
 import type { AdmitFiles } from "../../web-page/page.js";
 import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicate.js";
-import { shown } from "../../wording/shown.js";
 import type { Piece } from "./multipart-reader.js";
 import { type PartHeaders, readPartHeaders } from "./part-headers.js";
 
@@ -88,7 +87,7 @@ export class ReceivedParts {
     if (name === FILES) return this.beginFile(headers.value);
     const isFile = hasFilename || /^image\/|^application\/octet-stream$/.test(type);
     if (isFile && nearName(name, [FILES])) {
-      return malformed(`part ${this.parts} is a file with the name ${shown(name)}, which must be ${FILES}`);
+      return err(invalidMessage(WHOLE_BODY, { name: "files_field", part: this.parts, actual: name }));
     }
     this.part = isFile ? { kind: "other" } : { kind: "field", name, chunks: [], bytes: 0 };
     return WANTED;

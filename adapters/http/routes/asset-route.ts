@@ -4,6 +4,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import { type ObjectName, parseObjectName } from "../../../domain/images/object-name.js";
+import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
 import { errorBody, errorReply } from "../replies/errors.js";
@@ -30,7 +31,7 @@ export const assetRoute =
       "content-type": contentType,
       "x-content-type-options": "nosniff", // an image may contain text that looks like HTML
       "cache-control": "public, max-age=31536000, immutable",
-      "access-control-allow-origin": "*", // WebGL refuses textures of other origins without it
+      ...FOR_ANY_ORIGIN, // WebGL refuses textures of other origins without it
       "accept-ranges": "bytes",
       etag,
     };

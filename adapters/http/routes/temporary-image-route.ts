@@ -1,6 +1,7 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { notFound } from "../../../application/errors.js";
 import { imageTypeOf } from "../../../domain/images/image-type.js";
+import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import { shown } from "../../wording/shown.js";
 import { errorReply } from "../replies/errors.js";
 import type { Handler } from "../routes.js";
@@ -27,7 +28,7 @@ export const temporaryImageRoute =
         "content-type": imageTypeOf(bytes) ?? "application/octet-stream",
         "x-content-type-options": "nosniff",
         "cache-control": "no-store",
-        "access-control-allow-origin": "*",
+        ...FOR_ANY_ORIGIN,
       },
       body: bytes,
     };

@@ -5,6 +5,7 @@ import type { PixelSize } from "../../../domain/images/resolution.js";
 import type { PermanentImage } from "../../../domain/images/storage-status.js";
 import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
+import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import { isCached } from "../../web-page/cache-headers.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
@@ -128,7 +129,7 @@ const sourceOf = ({ status, imageName }: PermanentImage): ObjectName =>
 const caching = (etag: string) => ({
   "cache-control": `public, max-age=${CACHE_SECONDS}`,
   "x-content-type-options": "nosniff",
-  "access-control-allow-origin": "*",
+  ...FOR_ANY_ORIGIN,
   etag,
 });
 
@@ -176,7 +177,7 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
       "content-type": "application/json; charset=utf-8",
       "cache-control": "public, max-age=3600",
       "x-content-type-options": "nosniff",
-      "access-control-allow-origin": "*",
+      ...FOR_ANY_ORIGIN,
     },
     body: JSON.stringify(answer),
   };

@@ -6,6 +6,7 @@ import type { Email } from "../../../domain/accounts/account.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
+import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
@@ -70,7 +71,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/p/:slug/status",
       body: "none",
-      handle: async (request) => status(await findPublic(request), { "access-control-allow-origin": "*" }),
+      handle: async (request) => status(await findPublic(request), FOR_ANY_ORIGIN),
     },
     {
       method: "GET",
@@ -147,6 +148,7 @@ const viewer = async (
     scripts: ["viewer.js"],
     frame: isEmbedded ? "bare" : "stage",
     embeddable: isEmbedded && isPublic,
+    linkable: isPublic && visitor === undefined,
   };
   const isOwner = visitor !== undefined && visitor.account.id === task.accountId;
   if (!hasPermanentImage(task)) {

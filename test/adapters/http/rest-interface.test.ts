@@ -21,6 +21,8 @@ const OTHER_SCOPE = { create: "read", read: "create" } as const;
 const MISSING = "The API key is missing. Send it as Authorization: Bearer sk-…, or as x-api-key: sk-….";
 const INVALID = "The API key is not valid. It must be complete, begin with sk-, and not be revoked.";
 const DIFFER = "Authorization and x-api-key contain different API keys. Send only one of them.";
+const NO_WORD =
+  'Authorization contains an API key, but not as a Bearer token. Write the word Bearer and a space before the key: "Authorization: Bearer sk-…".';
 const TWICE = " was sent more than once with different values. Send it once, with one API key.";
 
 /** Credentials of other schemes, which are meant for others, such as a proxy. */
@@ -32,8 +34,11 @@ const refusedWith = (key: string, other: string): readonly (readonly [Record<str
   return [
     [{}, MISSING],
     ...NO_BEARER.map((authorization) => [{ authorization }, MISSING] as const),
-    [{ authorization: key }, MISSING],
-    [{ authorization: `Basic ${key}` }, MISSING],
+    ...[key, `Basic ${key}`, `Token ${key}`, `Bearer: ${key}`, `Bearer=${key}`, `"${key}"`, `api_key=${key}`].map(
+      (authorization) => [{ authorization }, NO_WORD] as const,
+    ),
+    [{ authorization: `Basic ${btoa(`${key}:`)}` }, NO_WORD],
+    [{ authorization: `Basic ${btoa(`api:${key}`)}` }, NO_WORD],
     [{ authorization: `Bearer ${unknown}` }, INVALID],
     [{ authorization: `Bearer ${key} ${key}` }, INVALID],
     [{ "x-api-key": unknown }, INVALID],

@@ -23,7 +23,8 @@ describe("every answer of the HTTP server", () => {
 
   it.each([
     ["GET", "/api/v1/credits/"],
-    ["OPTIONS", "/api/v1/panoramas"],
+    ["OPTIONS", "/api/v1/nowhere"],
+    ["PUT", "/api/v1/panoramas/"],
     ["PUT", "/api/v1/nowhere", Buffer.alloc(1_000_000)],
   ])(
     "has status 404 and the error body for the unknown route %s %s",
@@ -32,6 +33,27 @@ describe("every answer of the HTTP server", () => {
       expect(service.finished.at(-1)).toMatchObject({ method, route: "unknown", status: 404 });
     },
   );
+
+  it.each([
+    ["PUT", "/panoramas", "POST, GET, HEAD, OPTIONS", Buffer.alloc(1_000_000)],
+    ["DELETE", "/panoramas?limit=5", "POST, GET, HEAD, OPTIONS"],
+    ["PATCH", "/panoramas/pan_1", "GET, HEAD, DELETE, OPTIONS"],
+    ["GET", "/panoramas/pan_1/cancel", "POST, OPTIONS"],
+    ["HEAD", "/images", "POST, OPTIONS"],
+    ["POST", "/credits/entries", "GET, HEAD, OPTIONS"],
+    ["PROPFIND", "/openapi.json", "GET, HEAD, OPTIONS"],
+  ])("has status 405 and Allow for %s %s, and 204 for OPTIONS", async (method, path, allow, body?) => {
+    const url = `${service.url}/api/v1${path}`;
+    const response = await fetch(url, { method, ...(body && { body }) });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect(service.finished.at(-1)).toMatchObject({ status: 405, error: "invalid_request" });
+    const text = await response.text();
+    expect(text).toEqual(
+      method === "HEAD" ? "" : expect.stringContaining(`This path has no ${method}, only ${allow}.`),
+    );
+    const asked = await fetch(url, { method: "OPTIONS" });
+    expect([asked.status, asked.headers.get("allow"), await asked.text()]).toEqual([204, allow, ""]);
+  });
 
   it("reaches the observer with the route pattern and without secrets", async () => {
     const customer = await service.customer();

@@ -112,7 +112,28 @@ describe("soundPicture", () => {
   });
 
   it("refuses a file that is not a picture", async () => {
-    expect((await soundPicture(Buffer.from("<html>")))._unsafeUnwrapErr()).toBe("it is neither JPEG, PNG nor WebP");
+    for (const [file, kind] of [
+      ["<html>", "an HTML page (such as a login), "],
+      ["\ufeff\r\n<!DOCTYPE html>\n<title>Log in</title>", "an HTML page (such as a login), "],
+      ["<!-- proxy -->\n<HTML lang=en>", "an HTML page (such as a login), "],
+      ['<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0"><html>', "an HTML page (such as a login), "],
+      ['<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>', "an SVG picture, "],
+      ['<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "an XML document, "],
+      ['{"error":"expired"}', "a JSON document, "],
+      ["\0\0\0\x18ftypheic\0\0\0\0mif1heic", "a HEIC picture, "],
+      ["\0\0\0\x1cftypmif1\0\0\0\0mif1heic", "a HEIC picture, "],
+      ["\0\0\0\x1cftypavif\0\0\0\0avifmif1", "an AVIF picture, "],
+      ["\0\0\0\x20ftypisom\0\0\0\0isomiso2", "a video, "],
+      ["GIF89a", "a GIF picture, "],
+      ["%PDF-1.7", "a PDF document, "],
+      ["log in first", ""],
+    ]) {
+      const refused = await soundPicture(Buffer.from(file ?? ""));
+      expect(refused._unsafeUnwrapErr()).toBe(`it is ${kind}neither JPEG, PNG nor WebP`);
+    }
+    const inUtf16 = Buffer.from("\ufeff<html>", "utf16le");
+    expect((await soundPicture(inUtf16))._unsafeUnwrapErr()).toMatch(/^it is an HTML page /);
+    expect((await soundPicture(Buffer.alloc(0)))._unsafeUnwrapErr()).toBe("it is empty");
     for (const bytes of [
       cutAt(0.01)(jpeg),
       png.subarray(0, 20),

@@ -95,7 +95,7 @@ describe("panorama generate", () => {
       "--max-credits: is 3, but this panorama costs 4 credits; nothing was reserved.",
     );
     for (const maxCredits of ["many", "-1", "1.5", ""]) {
-      expect(await refused({ maxCredits })).toMatch(/^--max-credits: must be an integer from 0 to /);
+      expect(await refused({ maxCredits })).toMatch(/^--max-credits: must be a whole number, 0 or more, but is /);
     }
     for (const seed of ["2147483648", "-1", "1.5", "seven", ""]) {
       expect(await refused({ seed })).toMatch(/^--seed: must be an integer from 0 to 2147483647/);

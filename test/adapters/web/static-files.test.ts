@@ -93,7 +93,10 @@ describe("the built scripts and styles", () => {
   it("may be read by every page, also by a frame whose origin is null", async () => {
     for (const { path } of files.pages) {
       const { headers } = await request(path.replace(/^\/static\/[0-9a-f]{12}-/, ""));
-      expect(headers).toMatchObject({ "access-control-allow-origin": "*" });
+      expect(headers).toMatchObject({
+        "access-control-allow-origin": "*",
+        "cross-origin-resource-policy": "cross-origin",
+      });
     }
   });
 

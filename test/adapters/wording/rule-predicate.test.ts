@@ -135,6 +135,10 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     { name: "misnamed", meant: "image_urls" },
     "is not a field of this request; the field that it resembles is image_urls.",
   ],
+  files_field: [
+    { name: "files_field", part: 1, actual: "file" },
+    'part 1 is a file in another form field; rename the form field "file" to "files".',
+  ],
   one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
   unknown_parameter: [
     { name: "unknown_parameter", meant: "limit", known: ["limit", "cursor"] },

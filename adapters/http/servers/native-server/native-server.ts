@@ -26,6 +26,10 @@ export class NativeServer implements Server {
     if (method === "get") this.app.head(path, handle);
   }
 
+  otherMethods(path: string, receive: Receive): void {
+    this.app.any(path, (request: Request, response: Response) => receive(new NativeExchange(request, response)));
+  }
+
   otherwise(receive: Receive): void {
     this.app.set_not_found_handler(received(receive));
   }

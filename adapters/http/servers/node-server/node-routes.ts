@@ -75,6 +75,7 @@ export class NodeRoutes {
   private readonly basePath: string;
   /** By method; HEAD has the routes of GET. */
   private readonly routers = new Map<string, Router<Route>>();
+  private readonly otherRoutes = new Router<Route>();
   private receiveOther: Receive = () => {};
   private refuses: Refuses = () => false;
 
@@ -91,6 +92,10 @@ export class NodeRoutes {
     }
   }
 
+  otherMethods(path: string, receive: Receive): void {
+    this.otherRoutes.add(this.basePath + path, { path: this.basePath + path, receive });
+  }
+
   otherwise(receive: Receive): void {
     this.receiveOther = receive;
   }
@@ -101,16 +106,18 @@ export class NodeRoutes {
 
   /** `undefined` if there is no route. The query of the URL does not count. */
   find(method: string, url: string): Match<Route> | undefined {
-    const mark = url.indexOf("?");
-    return this.routers.get(method)?.find(mark === -1 ? url : url.slice(0, mark));
+    return this.routers.get(method)?.find(withoutQuery(url));
   }
 
   /** Passes the request to the route that was found. */
   pass(exchange: RawExchange, match: Match<Route> | undefined): void {
-    const { path, receive } = match?.target ?? { path: "", receive: this.receiveOther };
+    const found = match ?? this.otherRoutes.find(withoutQuery(exchange.url));
+    const { path, receive } = found?.target ?? { path: "", receive: this.receiveOther };
     (this.refuses(exchange.method, path, new Sent(exchange)) ? refuseOverloaded : receive)(exchange);
   }
 }
+
+const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? url;
 
 class Sent implements SentRequest {
   private readonly exchange: RawExchange;

@@ -41,6 +41,7 @@ describe("GET /assets/{name}", () => {
       "x-content-type-options": "nosniff",
       "cache-control": "public, max-age=31536000, immutable",
       "access-control-allow-origin": "*",
+      "cross-origin-resource-policy": "cross-origin",
       "accept-ranges": "bytes",
       etag: `"${NAME}"`,
     });

@@ -300,7 +300,7 @@ describe("LocalProvider", () => {
       [
         "is not an image",
         "reference_unusable",
-        "it is neither JPEG, PNG nor WebP",
+        "it is an SVG picture, neither JPEG, PNG nor WebP",
         async () => stored(Buffer.from("<svg/>")),
       ],
       [

@@ -146,8 +146,8 @@ describe("comfyui dialect", () => {
     const html = await provider.submit(order(1, { image_urls }));
     expect(html._unsafeUnwrapErr()).toEqual({
       ...{ kind: "refused", cause: "reference_unusable", imageIndex: 0 },
-      reason: "a reference image: it is neither JPEG, PNG nor WebP",
-      imageProblem: "it is neither JPEG, PNG nor WebP",
+      reason: "a reference image: it is an HTML page (such as a login), neither JPEG, PNG nor WebP",
+      imageProblem: "it is an HTML page (such as a login), neither JPEG, PNG nor WebP",
     });
     expect(fake.tasks).toEqual([]);
   });

@@ -193,8 +193,8 @@ describe("referenceCanvas", () => {
     const failed = await drawn(await hostedPicture(storage, Buffer.from("<svg/>"), 2));
     expect(failed._unsafeUnwrapErr()).toEqual({
       kind: "refused",
-      reason: "a reference image: it is neither JPEG, PNG nor WebP",
-      imageProblem: "it is neither JPEG, PNG nor WebP",
+      reason: "a reference image: it is an SVG picture, neither JPEG, PNG nor WebP",
+      imageProblem: "it is an SVG picture, neither JPEG, PNG nor WebP",
       cause: "reference_unusable",
     });
   });
