@@ -173,7 +173,7 @@ const MAY_IMPORT = {
     ],
     node: true,
   },
-  "adapters/web-page": { folders: [...CORE, "adapters/wording"] },
+  "adapters/web-page": { folders: [...CORE, "adapters/wording"], node: ["crypto"] },
   "adapters/webhooks": { folders: [...CORE, ...SHARED], packages: ["undici"], node: true },
   "adapters/wording": { folders: CORE },
 

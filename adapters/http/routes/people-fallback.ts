@@ -1,4 +1,5 @@
 import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
+import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
 import { BUSY_RETRY_AFTER_SECONDS, UNREACHABLE_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
@@ -61,6 +62,7 @@ const isRead = ({ method }: Exchange): boolean => method === "GET" || method ===
 
 const moved = (location: string): Reply => ({
   status: 308,
-  headers: { location, "cache-control": "no-store" },
+  // Without them, a page with an embedder policy does not show a panorama at such an address.
+  headers: { location, "cache-control": "no-store", ...(location.startsWith("/p/") && FOR_ANY_ORIGIN) },
   body: undefined,
 });

@@ -10,13 +10,14 @@ import { changeTask } from "../../support/put-task.js";
 import type { Person } from "../../support/web-service.js";
 
 /** As WordPress makes it of what oEmbed answers: the frame has the origin `null`. */
-const sandboxed = (url: string): string =>
-  `<iframe sandbox="allow-scripts" security="restricted" src="${url}" width="800" height="400" style="border:0"></iframe>`;
+const sandboxed = (url: string, allowed: string): string =>
+  `<iframe sandbox="${allowed}" security="restricted" src="${url}" width="800" height="400" style="border:0"></iframe>`;
 
 describe("a panorama in a sandboxed frame of another site", () => {
   let blog: Server;
   let blogUrl: string;
   let article = "";
+  let policies: Readonly<Record<string, string>> = {};
   // Such a frame may not use sensors and headsets.
   const { service, openTab } = setUpBrowser(
     {},
@@ -26,15 +27,17 @@ describe("a panorama in a sandboxed frame of another site", () => {
 
   beforeAll(async () => {
     ann = await service.person("ann", 1000);
-    blog = createServer((_, response) => response.setHeader("content-type", "text/html").end(article));
+    blog = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/html", ...policies }).end(article);
+    });
     await new Promise<void>((resolve) => blog.listen(0, "127.0.0.1", resolve));
     blogUrl = `http://127.0.0.1:${(blog.address() as AddressInfo).port}`;
   });
   afterAll(() => blog.close());
 
   /** The frame in the page that has it, and the page. */
-  const open = async (url: string): Promise<readonly [Frame, Page]> => {
-    article = `<!doctype html><body style="margin:0">${sandboxed(url)}`;
+  const open = async (url: string, allowed = "allow-scripts"): Promise<readonly [Frame, Page]> => {
+    article = `<!doctype html><body style="margin:0">${sandboxed(url, allowed)}`;
     const { page } = await openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
     await page.goto(`${blogUrl}/`);
     await expect.poll(() => page.frames().length).toBe(2);
@@ -69,6 +72,34 @@ describe("a panorama in a sandboxed frame of another site", () => {
     const { slug } = await service.kept(ann, { resolution: "4k" });
     service.provider.picture = usual;
     await drawn(await open(`${service.url}/p/${slug}/?embed=1`));
+  });
+
+  it.each([
+    { "cross-origin-embedder-policy": "require-corp", "cross-origin-opener-policy": "same-origin" },
+    { "cross-origin-embedder-policy": "credentialless", "referrer-policy": "no-referrer" },
+  ])("starts in a page with the policies %o, beside its pictures, and opens its page", async (sent) => {
+    policies = sent;
+    service.provider.play({ poll: "succeeded", download: "image" });
+    const task = await service.kept(ann);
+    for (const path of [`/p/${task.slug}?embed=1`, `/p/${task.slug}/?embed=1`]) {
+      const shown = await open(`${service.url}${path}`, "allow-scripts allow-popups");
+      await drawn(shown);
+      const [frame, page] = shown;
+      const image = `${service.url}/assets/${task.image.imageName}`;
+      for (const url of [image, `${service.url}/p/${task.slug}/social.jpg`, `${service.url}/p/${task.slug}/512.webp`]) {
+        const loads = `new Promise((resolve) => {
+          const image = new Image();
+          image.onload = () => resolve(true);
+          image.onerror = () => resolve(false);
+          image.src = ${JSON.stringify(url)};
+        })`;
+        expect([url, await page.evaluate(loads)]).toEqual([url, true]);
+      }
+      const opened = page.context().waitForEvent("page");
+      await frame.locator("#open").click();
+      await (await opened).locator('body[data-ready="sphere"]').waitFor({ state: "attached" });
+    }
+    policies = {};
   });
 
   it("shows its result when it is ready", async () => {
