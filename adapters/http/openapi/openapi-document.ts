@@ -39,7 +39,7 @@ const optionsFor = (hasViewer: boolean): CreateDocumentOptions => ({
 const info = ({ prices, rates }: PanoramaPolicy, abilities: Abilities) => ({
   title: "Panorama Generation Service",
   version: VERSION,
-  description: `360° equirectangular panoramas ${creationWords(abilities).from}. A creation returns a task. A panorama costs ${pricesSentence(prices)}. In any window of ${RATE_WINDOW_SECONDS} seconds an API key may make ${rates.write.limit} writes and ${rates.read.limit} reads. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed. Bodies of requests must not be compressed. An error with the code invalid_request names the invalid parameter in its optional member param.`,
+  description: `360° equirectangular panoramas ${creationWords(abilities).from}. A creation returns a task. A panorama costs ${pricesSentence(prices)}. In any window of ${RATE_WINDOW_SECONDS} seconds an API key may make ${rates.write.limit} writes and ${rates.read.limit} reads. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed. Bodies of requests must not be compressed. A method that a path does not have is answered with 405 and Allow. An error with the code invalid_request names the invalid parameter in its optional member param.`,
   license: { name: "MIT", identifier: "MIT" },
 });
 

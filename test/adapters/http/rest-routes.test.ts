@@ -101,14 +101,16 @@ describe("restRoutes in a server of the embedder's own", () => {
   });
 
   it("leaves every other request to the embedder", async () => {
-    for (const [path, status] of [
+    for (const [path, status, method = "GET"] of [
       ["/hello", 200],
+      ["/panoramas/api/v1/credits", 404, "PUT"],
+      ["/panoramas/api/v1/credits", 404, "OPTIONS"],
       ["/api/v1/credits", 404],
       ["/panoramas", 404],
       ["/panoramas/api/v1/unknown", 404],
       ["/panoramasapi/v1/credits", 404],
     ] as const) {
-      const response = await fetch(origin + path, { headers: { "x-api-key": customer.key } });
+      const response = await fetch(origin + path, { method, headers: { "x-api-key": customer.key } });
       expect([path, response.status, await response.text()]).toEqual([path, status, "the embedder's own answer"]);
     }
   });
