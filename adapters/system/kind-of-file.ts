@@ -14,7 +14,8 @@ const KINDS: readonly Kind[] = [
   [/^(v\/1|#\?R)/, "an HDR picture"],
   [/^%PDF/, "a PDF document"],
   [/^(PK|[^ -~]\x8b)/, "a compressed file"],
-  [/^\s*(<\?xml[^>]*>|<!--.*?-->|<!doctype svg[^>]*>|\s)*<svg\b/is, "an SVG picture"],
+  // A comment in one way only: many of them would else be tried in all combinations.
+  [/^(<\?xml[^>]*>|<!--((?!-->).)*-->|<!doctype svg[^>]*>|\s)*<svg\b/is, "an SVG picture"],
   [/^\s*(?=<).*?<(!doctype html|html|head|body|title|meta|script)\b/is, "an HTML page (such as a login)"],
   [/^\s*<[?\w]/, "an XML document"],
   [/^\s*[[{]\s*["\]}[{]/, "a JSON document"],

@@ -32,7 +32,7 @@ export type Content = {
   readonly place?: "/gallery" | "/docs" | "/works" | "/account";
   /** True if other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
   readonly embeddable?: boolean;
-  /** True if a frame that a page has sandboxed may open the page: browsers refuse that to a page with an opener policy. */
+  /** True if a sandboxed frame may open the page: browsers refuse that to a page with an opener policy. */
   readonly linkable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
   readonly formTargets?: readonly string[];

@@ -27,7 +27,7 @@ export class NativeServer implements Server {
   }
 
   otherMethods(path: string, receive: Receive): void {
-    this.app.any(path, (request: Request, response: Response) => receive(new NativeExchange(request, response)));
+    this.app.any(path, received(receive));
   }
 
   otherwise(receive: Receive): void {
