@@ -87,7 +87,7 @@ export class SessionGuard {
       if (visitor === undefined) {
         // After the login the user sees the form again and must submit it once more.
         const form = pathAfterLogin && (await request.readBody(async () => false, VISITOR_BYTES_MAX)).form;
-        return redirect(loginPath(form && pathAfterLogin ? pathAfterLogin(form) : "/works", true));
+        return this.login(form && pathAfterLogin?.(form));
       }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
       let refusal = (await this.admit(visitor, "form")) ?? (await beforeBody?.(visitor));
@@ -98,15 +98,23 @@ export class SessionGuard {
         return refusal === undefined;
       });
       if (refusal !== undefined) return refusal;
+      // A body may arrive slowly: the session may have ended, or the account may be suspended, meanwhile.
+      const present = await this.visitor(request);
+      if (present === undefined) return this.login(pathAfterLogin?.(body.form));
       // The handler of a form with files handles `bodyError` itself, to show the fields again.
       if (body.bodyError !== undefined && beforeFiles === undefined) {
-        return this.layout.unreadForm(body.bodyError, visitor);
+        return this.layout.unreadForm(body.bodyError, present);
       }
-      if (hasToken(body.form)) return handler({ ...request, ...body }, visitor);
+      if (hasToken(body.form)) return handler({ ...request, ...body }, present);
       return onStaleToken === undefined
-        ? this.layout.refusedForm(visitor)
-        : onStaleToken({ ...request, ...body }, visitor);
+        ? this.layout.refusedForm(present)
+        : onStaleToken({ ...request, ...body }, present);
     };
+  }
+
+  /** Redirects a visitor whose session has ended to the login, and from there to `path`. */
+  login(path = "/works"): PageReply {
+    return redirect(loginPath(path, true));
   }
 
   /** As `memberForm`, and counts as a write of the account. */

@@ -16,6 +16,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
+import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
 import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
 
@@ -50,6 +51,7 @@ type CreateApiKeyPorts = NewApiKeyPorts & {
 
 /**
  * Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys.
+ * `admittedBy`: of the customer who asks; absent for the operator.
  */
 export const createApiKey =
   (ports: CreateApiKeyPorts) =>
@@ -57,11 +59,13 @@ export const createApiKey =
     accountId: AccountId,
     name: string,
     limits: KeyLimits = NO_LIMITS,
-  ): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys>> => {
+    admittedBy?: AdmittedBy,
+  ): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys | AccessRefused>> => {
     const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
     if (allowed.isErr()) return err(allowed.error);
     const created = newApiKey(ports, accountId, name, limits);
-    return (await ports.keys.insert(created.key, admitKey)).map(() => created);
+    const access = accessOf(ports.secrets, admittedBy, created.key.createdAt);
+    return (await ports.keys.insert(created.key, admitKey, access)).map(() => created);
   };
 
 type ListApiKeysPorts = {

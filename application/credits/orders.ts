@@ -20,6 +20,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
+import type { AccessEnded } from "../ports/stores/access.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
 
@@ -39,8 +40,8 @@ export const createOrder =
   async (accountId: AccountId, credits: Credits): Promise<Result<PendingOrder, NotFound>> => {
     if (!(await accounts.exists(accountId))) return err(notFound(`There is no account ${accountId}.`));
     const order = openOrder(ids.orderId(), accountId, credits, clock.now());
-    await orders.insert(order);
-    return ok(order);
+    const inserted = await orders.insert(order);
+    return inserted.map(() => order).mapErr(() => notFound(`Account ${accountId} is closed.`));
   };
 
 type BuyCreditsPorts = {
@@ -62,7 +63,7 @@ export const buyCredits =
   async (
     account: Account,
     pack: CreditPack,
-  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable>> => {
+  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessEnded>> => {
     const now = clock.now();
     const order = openOrder(ids.orderId(), account.id, pack.credits, now);
     const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);

@@ -94,6 +94,5 @@ export const suspendAccount =
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
     if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
-    await operators.suspend(id, parsed.value && { at: clock.now(), reason: parsed.value.reason });
-    return ok(undefined);
+    return operators.suspend(id, parsed.value && { at: clock.now(), reason: parsed.value.reason });
   };

@@ -13,6 +13,7 @@ import { acceptsCreations, type GenerationProvider } from "../ports/generation-p
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
+import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
@@ -22,12 +23,14 @@ import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
 /** Reasons why a creation is refused. Nothing is charged. */
-export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError;
+export type CreatePanoramaError = InvalidRequest | OpeningRefusal | AccessRefused | UpstreamError;
 
 /** Optional parts of a creation. */
 export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
+  /** The key or the session of the request, which must not have ended when the task is stored. */
+  readonly admittedBy?: AdmittedBy | undefined;
   /**
    * Maximum cost: a higher price is refused. A repeat must send the same value. Checked after the idempotency lookup,
    * so a repeat returns its task even after a price increase.
@@ -104,7 +107,7 @@ export const createPanorama =
 const newOpening = (
   { provider, generationTime, clock, ids, secrets }: Ports,
   { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
-  { owner, request, idempotencyKey, apiKey, maxCredits, traceparent }: Creation & CreationOptions,
+  { owner, request, idempotencyKey, apiKey, admittedBy, maxCredits, traceparent }: Creation & CreationOptions,
 ): TaskOpening<CreatePanoramaError> => {
   const now = clock.now();
   const nowPlus = (milliseconds: number) => new Date(now.getTime() + milliseconds);
@@ -120,6 +123,7 @@ const newOpening = (
   };
   return {
     account: owner,
+    access: accessOf(secrets, admittedBy, now),
     dueAt: nowPlus(submissionDeadlineMilliseconds),
     idempotent: idempotencyKey && {
       key: idempotencyKey,

@@ -12,6 +12,7 @@ import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
+import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
 /** Checks if the account may upload anything now, before its files are received. */
@@ -59,7 +60,8 @@ export const uploadImages =
   async (
     owner: AccountId,
     files: readonly UploadedFile[],
-  ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable>> => {
+    admittedBy?: AdmittedBy,
+  ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable | AccessRefused>> => {
     const { references, storage, imaging, clock, ids } = ports;
     const checked = await checkAll(ports, files, policy.uploads);
     if (checked.isErr()) return err(checked.error);
@@ -73,6 +75,7 @@ export const uploadImages =
       })),
       now,
       (standing, bytes) => admitUpload(standing, bytes, policy.prices),
+      accessOf(ports.secrets, admittedBy, now),
     );
     if (added.isErr()) return err(added.error);
     for (const [index, name] of added.value.entries()) {

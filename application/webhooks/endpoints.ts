@@ -14,6 +14,8 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Reporter } from "../ports/reporter.js";
+import type { Secrets } from "../ports/secrets.js";
+import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
@@ -41,6 +43,7 @@ export const newEndpoint = (
 });
 
 type CreateEndpointPorts = NewEndpointPorts & {
+  readonly secrets: Pick<Secrets, "sha256">;
   readonly accounts: Pick<AccountStore, "exists">;
   readonly endpoints: Pick<EndpointStore, "insert">;
 };
@@ -51,12 +54,17 @@ type EndpointSettings = { readonly privateOrigins: readonly string[] };
 /** Adds an endpoint to the account. It gets every event from now on. */
 export const createEndpoint =
   (ports: CreateEndpointPorts, { privateOrigins }: EndpointSettings) =>
-  async (account: AccountId, url: string): Promise<Result<Endpoint, InvalidRequest | TooManyEndpoints | NotFound>> => {
+  async (
+    account: AccountId,
+    url: string,
+    admittedBy?: AdmittedBy,
+  ): Promise<Result<Endpoint, InvalidRequest | TooManyEndpoints | NotFound | AccessRefused>> => {
     const parsed = parseEndpointUrl(url, privateOrigins);
     if (parsed.isErr()) return err(parsed.error);
     if (!(await ports.accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
     const endpoint = newEndpoint(ports, account, parsed.value);
-    const inserted = await ports.endpoints.insert(endpoint, (urls) => admitEndpointAt(parsed.value, urls));
+    const access = accessOf(ports.secrets, admittedBy, endpoint.createdAt);
+    const inserted = await ports.endpoints.insert(endpoint, (urls) => admitEndpointAt(parsed.value, urls), access);
     return inserted.isErr() ? err(inserted.error) : ok(endpoint);
   };
 

@@ -37,6 +37,8 @@ export const webhookCreate: Command = {
             return refused(`The account already has ${error.limit} endpoints, the maximum. Delete one first.`);
           case "not_found":
             return error;
+          default:
+            return refused("The account is closed.");
         }
       });
       return ok({ json: endpointJson(endpoint), lines: endpointLines(endpoint) });

@@ -107,5 +107,10 @@ export const panoramaTaskSchema = z
   })
   .meta({ id: "PanoramaTask" });
 
+/** Answer of a cancel with a key that may not read. */
+export const canceledTaskSchema = panoramaTaskSchema
+  .pick({ id: true, status: true, credits_charged: true, error: true })
+  .meta({ id: "CanceledTask" });
+
 /** A task as clients see it: in REST, events, webhooks, and the client. */
 export type PublicTask = z.infer<typeof panoramaTaskSchema>;

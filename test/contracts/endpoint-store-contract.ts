@@ -55,7 +55,7 @@ export const describeEndpointStore = (
       await endpoints.ensureDefault(anEndpoint({ id: endpointId(40), url: undefined }));
       await endpoints.insert(anEndpoint({ id: endpointId(41) }), always);
       await endpoints.delete(endpointId(41), owner, noon);
-      const insert = (n: number): Promise<Result<void, string>> =>
+      const insert = (n: number): Promise<Result<void, unknown>> =>
         endpoints.insert(anEndpoint({ id: endpointId(n), url: `https://receiver.example.com/${n}` }), (urls) =>
           urls.length < 3 && new Set(urls).size === urls.length ? ok(undefined) : err("full"),
         );

@@ -6,7 +6,7 @@ import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../../domain/tasks/creation-request.js";
-import { panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
+import { canceledTaskSchema, panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { hours, mebibytes } from "../../wording/numbers.js";
 import { countedImages, imagesSentence, promptSentence } from "../../wording/sentences.js";
@@ -194,10 +194,14 @@ export const cancelPanorama = (described: Described): ZodOpenApiOperationObject 
     tags: ["Panoramas"],
     summary: "Cancel a task",
     description:
-      "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated. Needs a key with the scope create.",
+      "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated. Needs a key with the scope create; without the scope read, the answer has only id, status, credits_charged and error.",
     requestParams: { path: taskPath(described) },
     responses: {
-      200: answers.success("The task, canceled or not.", panoramaTaskSchema, examples.task),
+      200: answers.success(
+        "The task, canceled or not.",
+        z.union([panoramaTaskSchema, canceledTaskSchema]),
+        examples.task,
+      ),
       ...answers.refusals(401, 404, 429, 500),
     },
   };

@@ -2,6 +2,7 @@ import type { NotFound } from "../../../application/errors.js";
 import { failedParam, refusalSentence } from "../../../application/events/failure-sentence.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
+import type { AccessEnded } from "../../../application/ports/stores/access.js";
 import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
@@ -57,6 +58,7 @@ export type ApiError =
   | InvalidMessage
   | Unauthenticated
   | AccountSuspended
+  | AccessEnded
   | InsufficientCredits
   | BudgetSpent
   | NotFound
@@ -104,6 +106,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     status: 401,
     code: "invalid_api_key",
     message: suspendedSentence(refusal),
+    headers: { "www-authenticate": "Bearer" },
+  }),
+  access_ended: () => ({
+    status: 401,
+    code: "invalid_api_key",
+    message: "This API key was revoked or has expired while the request was read. Nothing was done or charged.",
     headers: { "www-authenticate": "Bearer" },
   }),
   insufficient_credits: (refusal) => ({

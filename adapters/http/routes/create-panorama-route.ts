@@ -41,6 +41,7 @@ export const createPanoramaRoute = (
     const { request, maxCredits } = creation.value;
     const created = await panoramas.create(owner, request, idempotencyKey.value, {
       apiKey,
+      admittedBy: { apiKeyId: apiKey.id },
       maxCredits,
       traceparent: exchange.traceparent,
     });

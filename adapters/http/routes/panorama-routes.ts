@@ -51,13 +51,21 @@ export const readPanoramaRoute = (
   };
 };
 
-/** `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. */
+/**
+ * `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. A key without the scope
+ * `read` gets no more of the task than its end.
+ */
 export const cancelPanoramaRoute =
   (panoramas: Pick<UseCases["panoramas"], "cancel">, urls: TaskUrls): GuardedHandler =>
-  async (exchange, { accountId: owner }) => {
+  async (exchange, { accountId: owner, key }) => {
     const id = taskIdOf(exchange);
     if (id === undefined) return unknownTask(exchange);
-    return (await panoramas.cancel(id, owner)).map((task) => json(200, panoramaTask(task, urls)));
+    return (await panoramas.cancel(id, owner)).map((task) => {
+      const shown = panoramaTask(task, urls);
+      if (key.mayRead !== false) return json(200, shown);
+      const { id, status, credits_charged, error } = shown;
+      return json(200, { id, status, credits_charged, error });
+    });
   };
 
 /** `DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already. */

@@ -31,13 +31,16 @@ type Parts = {
  * `uploadsFolder` and deletes it after the answer.
  */
 export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler => {
-  return async (exchange, { accountId: owner }) => {
+  return async (exchange, { accountId: owner, key }) => {
     const allowed = await panoramas.checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
     return withTemporaryFolder(uploadsFolder, "panorama-upload-", async (folder) => {
       const files = await receiveFiles(exchange, folder, policy.uploads);
       if (files.isErr()) return err(files.error);
-      const uploaded = await uploadTurns.run(() => panoramas.uploadImages(owner, files.value), owner);
+      const uploaded = await uploadTurns.run(
+        () => panoramas.uploadImages(owner, files.value, { apiKeyId: key.id }),
+        owner,
+      );
       return uploaded.map(({ urls, expiresAt }) => {
         const body: z.infer<typeof uploadResponseSchema> = {
           image_urls: [...urls],

@@ -3,20 +3,25 @@ import type { AccountId } from "../../../domain/ids.js";
 import { branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
+const TAKEN = {
+  "do nothing": "do nothing",
+  "set password": "do update set password_hash = excluded.password_hash where account.closed_at is null",
+} as const;
+
 type NewAccount = Account & { readonly passwordHash: string | undefined; readonly credits: number };
 
 /**
  * Returns the id of the account with this e-mail address. `taken`: what happens to one that is there already, also if
- * it is just being opened; `undefined` if it is nothing.
+ * it is just being opened; `undefined` if it is nothing, or the account is closed.
  */
 export const insertAccount = async (
   sql: Sql,
   { id, email, passwordHash, credits, createdAt }: NewAccount,
-  taken: "do nothing" | "do update set password_hash = excluded.password_hash",
+  taken: keyof typeof TAKEN,
 ): Promise<AccountId | undefined> => {
   const [row] = await sql(
     `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
-    on conflict (email) ${taken} returning id`,
+    on conflict (email) ${TAKEN[taken]} returning id`,
     [id, email, passwordHash ?? null, credits, createdAt],
   );
   return row && branded<AccountId>(row, "id");

@@ -1,23 +1,87 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Access, AccessRefused } from "../../../application/ports/stores/access.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { OPENING_COLUMNS, openingStandingOf } from "../rows/account-rows.js";
-import { integer } from "../sql/columns.js";
-import type { Sql } from "../sql/database.js";
+import { integer, type Row } from "../sql/columns.js";
+import type { Dialect, Sql } from "../sql/database.js";
+import type { Statement } from "../sql/statement.js";
 import { ANY_QUEUED } from "./queue-rows.js";
+
+type LockedAccount = { readonly current: Standing; readonly lastTurn: number; readonly anyWaits: boolean };
+
+const COLUMNS = `id, credits, last_turn, ${OPENING_COLUMNS}, ${ANY_QUEUED} as any_queued`;
 
 /**
  * Reads the account's standing, its last turn in the queue and whether any task waits there, and locks its row until
  * the transaction ends. An update without changes locks on both dialects. Throws if there is no such account.
  */
-export const lockAccount = async (
+export const lockAccount = async (sql: Sql, account: AccountId): Promise<LockedAccount> => {
+  const [row] = await sql(`update account set credits = credits where id = ? returning ${COLUMNS}`, [account]);
+  return toLocked(row, account);
+};
+
+/** `lockAccount` for what a customer, a link or a command begins. Refuses it if the account or its access has ended. */
+export async function lockToBegin(
   sql: Sql,
+  dialect: Dialect,
   account: AccountId,
-): Promise<{ current: Standing; lastTurn: number; anyWaits: boolean }> => {
+  access?: Access,
+): Promise<Result<LockedAccount, AccessRefused>> {
+  const { text, parameters } = mayBegin(dialect === "sqlite" ? access : undefined);
   const [row] = await sql(
-    `update account set credits = credits where id = ?
-    returning id, credits, last_turn, ${OPENING_COLUMNS}, ${ANY_QUEUED} as any_queued`,
-    [account],
+    `update account set credits = credits where id = ? returning ${COLUMNS}, ${text} as may_begin`,
+    [account, ...parameters],
   );
+  const locked = toLocked(row, account);
+  const refused = refusalToBegin(row, locked.current, access);
+  if (refused !== undefined) return err(refused);
+  if (dialect === "postgresql" && access !== undefined) {
+    // Only a statement that begins after the wait for the lock sees what others have ended meanwhile.
+    const may = mayBegin(access);
+    const [present] = await sql(`select ${may.text} as may_begin from account where id = ?`, [
+      ...may.parameters,
+      account,
+    ]);
+    const ended = refusalToBegin(present, locked.current, access);
+    if (ended !== undefined) return err(ended);
+  }
+  return ok(locked);
+}
+
+/** 1 if the account of the row is open and the access has not ended, otherwise 0. */
+export function mayBegin(access: Access | undefined): Statement {
+  const { text, parameters } = accessHolds(access);
+  return { text: `case when ${text} then 1 else 0 end`, parameters };
+}
+
+/** The condition of `mayBegin`. */
+export function accessHolds(access: Access | undefined): Statement {
+  if (access === undefined) return { text: "account.closed_at is null", parameters: [] };
+  const [live, id] =
+    "apiKeyId" in access
+      ? [
+          `api_key where api_key.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
+          access.apiKeyId,
+        ]
+      : [`session where token_sha256 = ? and expires_at > ?`, access.sessionSha256];
+  return {
+    text: `account.closed_at is null and exists (select 1 from ${live} and account_id = account.id)`,
+    parameters: [id, access.now],
+  };
+}
+
+/** Why nothing begins, by a row with `mayBegin`; `undefined`: it may begin. */
+export function refusalToBegin(
+  row: Row | undefined,
+  { suspensionReason: reason }: Standing,
+  access: Access | undefined,
+): AccessRefused | undefined {
+  if (row?.may_begin !== 1) return { kind: "access_ended" };
+  return access !== undefined && reason !== undefined ? { kind: "account_suspended", reason } : undefined;
+}
+
+const toLocked = (row: Row | undefined, account: AccountId): LockedAccount => {
   if (row === undefined) throw new Error(`there is no account ${account}`);
   return {
     current: openingStandingOf(account, row),

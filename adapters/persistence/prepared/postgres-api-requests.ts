@@ -150,6 +150,7 @@ export class PostgresApiRequests implements ApiRequests {
       const ofAccount = toAdmission({ admissions, admitted }, total, now);
       if (ofAccount.isErr()) return err(accountRateLimited(ofAccount.error));
     }
+    const { expiresAt, scopes } = limitsOf(row);
     const accountId = branded<AccountId>(row, "account_id");
     const account =
       row.account_version === undefined
@@ -159,8 +160,9 @@ export class PostgresApiRequests implements ApiRequests {
       accountId,
       key: {
         id: branded<ApiKeyId>(row, "key_id"),
-        expiresAt: limitsOf(row).expiresAt,
+        expiresAt,
         budgets: isWrite ? budgetsOf(row) : undefined,
+        mayRead: scopes.includes("read") ? undefined : false,
         account,
       },
       secretSha256,

@@ -1,12 +1,13 @@
 import { type InferEntity, LockMode, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
+import type { Access, AccessRefused } from "../../../application/ports/stores/access.js";
 import type { EndpointStore } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { ensureDefaultEndpoint } from "../prepared/default-endpoint.js";
-import { lockAccount } from "../prepared/lock-account.js";
+import { lockToBegin } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/webhook-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../schema/schema.js";
@@ -18,10 +19,12 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
   insert<Refusal>(
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
-  ): Promise<Result<void, Refusal>> {
+    access?: Access,
+  ): Promise<Result<void, Refusal | AccessRefused>> {
     const { accountId } = endpoint;
-    return inUnitOfWork(this.database, async (manager, sql) => {
-      await lockAccount(sql, accountId);
+    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, accountId, access);
+      if (locked.isErr()) return err(locked.error);
       const listed = { accountId, url: { $ne: null }, ...listedFilter() };
       const endpoints = await manager.find(WebhookEndpointTable, listed);
       const decided = decide(endpoints.map((one) => text(one, "url")));

@@ -108,10 +108,10 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     });
   }
 
-  async suspend(id: AccountId, suspension: Suspension | undefined): Promise<void> {
+  async suspend(id: AccountId, suspension: Suspension | undefined): Promise<Result<void, NotFound>> {
     const suspended = { suspendedAt: suspension?.at ?? null, suspensionReason: suspension?.reason ?? null };
-    const changed = await this.entities.nativeUpdate(AccountTable, { id }, suspended);
-    if (changed === 0) throw new Error(`there is no account ${id}`);
+    const changed = await this.entities.nativeUpdate(AccountTable, { id, closedAt: null }, suspended);
+    return changed === 1 ? ok(undefined) : err(notFound(`There is no open account ${id}.`));
   }
 
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {

@@ -1,4 +1,5 @@
-import type { Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
+import type { AccessEnded } from "../../../application/ports/stores/access.js";
 import type { OrderFilter, OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import type {
   Order,
@@ -11,11 +12,13 @@ import type {
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
-import { lockAccount } from "../prepared/lock-account.js";
+import { lockToBegin } from "../prepared/lock-account.js";
 import { payOrder, recordReturn, returnByHand, returnsOf } from "../prepared/pay-order.js";
 import { checkoutOf, newOrder, toOrder } from "../rows/account-rows.js";
 import { OrderTable } from "../schema/schema.js";
 import type { Database } from "../sql/database.js";
+
+const CLOSED: AccessEnded = { kind: "access_ended" };
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore extends EntityStore implements OrderStore {
@@ -27,18 +30,24 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     this.onPaid = onPaid;
   }
 
-  async insert(order: PendingOrder): Promise<void> {
-    await this.entities.insert(OrderTable, newOrder(order));
+  insert(order: PendingOrder): Promise<Result<void, AccessEnded>> {
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, order.accountId);
+      if (locked.isErr()) return err(CLOSED);
+      manager.create(OrderTable, newOrder(order));
+      return ok(undefined);
+    });
   }
 
   place<Refusal>(
     order: PendingOrder,
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
-  ): Promise<Result<void, Refusal>> {
+  ): Promise<Result<void, Refusal | AccessEnded>> {
     const { accountId } = order;
-    return inUnitOfWork(this.database, async (manager, sql) => {
-      await lockAccount(sql, accountId);
+    return inUnitOfWork<void, Refusal | AccessEnded>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, accountId);
+      if (locked.isErr()) return err(CLOSED);
       const pending = { accountId, paidAt: null, createdAt: { $gt: since } };
       const decided = decide(await manager.count(OrderTable, pending));
       if (decided.isOk()) manager.create(OrderTable, newOrder(order));

@@ -1,10 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
+import type { Access, AccessRefused } from "../../../application/ports/stores/access.js";
 import type { NewReference, ReferenceStore } from "../../../application/ports/stores/reference-store.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../orm/entities.js";
-import { lockAccount } from "../prepared/lock-account.js";
+import { lockToBegin } from "../prepared/lock-account.js";
 import { claimDeletable, lockReference, storeReference, unusedBytes } from "../prepared/reference-rows.js";
 import {
   AccountTable,
@@ -35,9 +36,11 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
     files: readonly NewReference[],
     now: Date,
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
-  ): Promise<Result<ObjectName[], Refusal>> {
-    return inUnitOfWork(this.database, async (manager, sql) => {
-      await lockAccount(sql, account);
+    access?: Access,
+  ): Promise<Result<ObjectName[], Refusal | AccessRefused>> {
+    return inUnitOfWork<ObjectName[], Refusal | AccessRefused>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, account, access);
+      if (locked.isErr()) return err(locked.error);
       const nameOf = new Map<string, ObjectName>();
       let addedBytes = 0;
       const inLockOrder = [...files].sort((a, b) => (a.content < b.content ? -1 : 1));

@@ -79,7 +79,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         const placed = await parts.credits.buy(visitor.account, pack);
         return placed.match(
           ({ order, checkoutUrl }) => redirect(checkoutUrl ?? `/account/orders/${order.id}?placed=1`),
-          (refused) => refusal(parts, visitor, refused),
+          (refused) => (refused.kind === "access_ended" ? guard.login("/account") : refusal(parts, visitor, refused)),
         );
       }, forms),
     },

@@ -3,6 +3,7 @@ import type { AccountOverview } from "../../../application/accounts/read-account
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import type { AccessEnded, AccessRefused } from "../../../application/ports/stores/access.js";
 import {
   type ApiKeyId,
   KEY_NAME_CHARACTERS_MAX,
@@ -14,6 +15,7 @@ import { SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
@@ -57,7 +59,9 @@ export const keyPages = (parts: Parts): readonly Page[] => {
         if (name.isErr()) return refusal(parts, visitor, name.error, form);
         const limits = keyLimitsOf(form, parts.clock.now());
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
-        const created = await parts.accounts.createApiKey(visitor.account.id, name.value, limits.value);
+        const created = await parts.accounts.createApiKey(visitor.account.id, name.value, limits.value, {
+          session: visitor.token,
+        });
         return created.match(
           ({ secret, key }) =>
             redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),
@@ -89,18 +93,21 @@ const keyLimitsOf = (form: URLSearchParams, now: Date) =>
     now,
   );
 
-type Refusal = InvalidRequest | NoPaidOrder | TooManyApiKeys;
+type Refusal = InvalidRequest | NoPaidOrder | TooManyApiKeys | AccessRefused;
 
 /** `form`: the fields of a new key as typed. */
-const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSearchParams): Promise<PageReply> => {
+const refusal = async (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSearchParams): Promise<PageReply> => {
+  if (refused.kind === "access_ended") return parts.guard.login(PATH);
   const [status, error] = refusalOf(refused);
   return keysPage(parts, status, visitor, { error, form });
 };
 
-const refusalOf = (refused: Refusal): readonly [number, string] => {
+const refusalOf = (refused: Exclude<Refusal, AccessEnded>): readonly [number, string] => {
   switch (refused.kind) {
     case "invalid_request":
       return [400, fieldMessage(refused)];
+    case "account_suspended":
+      return [403, suspendedSentence(refused)];
     case "no_paid_order":
       return [409, "You need at least one paid order to create an API key."];
     case "too_many_api_keys":

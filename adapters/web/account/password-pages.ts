@@ -1,6 +1,7 @@
 import type { UseCases } from "../../../application/create-application.js";
 import type { SignUpMode } from "../../../domain/accounts/account.js";
 import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
+import type { SessionToken } from "../../../domain/accounts/session.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { errorBox } from "../field-message.js";
@@ -19,7 +20,10 @@ import {
 } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink">;
+  readonly accounts: Pick<
+    UseCases["accounts"],
+    "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink" | "findSession" | "readLastingAccess"
+  >;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;
@@ -67,8 +71,8 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
         const token = form.get("token") ?? "";
         const set = await parts.accounts.setPasswordByLink({ token, password: form.get("password") ?? "" }, signal);
         return set.match(
-          (session) => redirect(guard.keptNext(request), guard.cookie(session)),
-          (error) =>
+          async (session) => redirect(await pathAfterReset(parts, request, session), guard.cookie(session)),
+          async (error) =>
             error.kind === "link_expired"
               ? expiredPage(parts)
               : passwordPage(parts, request, token, attemptRefusal(error)),
@@ -76,6 +80,14 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       }),
     },
   ];
+};
+
+/** The page that says which keys and endpoints a new password leaves, if there are any. */
+const pathAfterReset = async ({ accounts, guard }: Parts, request: PageRequest, session: SessionToken) => {
+  const visitor = await accounts.findSession(session);
+  const lasting = visitor && (await accounts.readLastingAccess(visitor.account.id));
+  const stays = lasting !== undefined && lasting.keys.length + lasting.endpoints.length > 0;
+  return stays ? "/account/settings?done=password" : guard.keptNext(request);
 };
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;

@@ -30,7 +30,14 @@ import {
 type Parts = {
   readonly accounts: Pick<
     UseCases["accounts"],
-    "changePassword" | "sendEmailLink" | "checkEmailLink" | "confirmEmail" | "delete" | "export"
+    | "changePassword"
+    | "sendEmailLink"
+    | "checkEmailLink"
+    | "confirmEmail"
+    | "delete"
+    | "export"
+    | "readLastingAccess"
+    | "endLastingAccess"
   >;
   readonly credits: Pick<UseCases["credits"], "readTotals">;
   readonly guard: SessionGuard;
@@ -66,6 +73,15 @@ export const settingsPages = (parts: Parts): readonly Page[] => {
           (session) => redirect(`${PATH}?done=password`, guard.cookie(session)),
           (error) => settingsPage(parts, visitor, { refusal: refusalOf(error) }),
         );
+      }, forms),
+    },
+    {
+      method: "POST",
+      path: "/account/access/end",
+      body: "fields",
+      handle: guard.writeForm(async (_request, visitor) => {
+        await accounts.endLastingAccess(visitor.account.id);
+        return redirect(`${PATH}?done=access`);
       }, forms),
     },
     {
@@ -154,6 +170,8 @@ const noticeOf = (done: string, sendsMail: boolean): string | undefined => {
   switch (done) {
     case "password":
       return "Your password is changed. You are logged out everywhere else.";
+    case "access":
+      return "Your API keys are revoked, and your webhook endpoints deleted.";
     case "link":
       return sendsMail ? LINK_SENT : HANDED_OVER;
     case "email":
@@ -173,7 +191,7 @@ type Shown = {
 };
 
 const settingsPage = async (
-  { credits, layout, sendsMail }: Parts,
+  { accounts, credits, layout, sendsMail }: Parts,
   visitor: Visitor,
   { done = "", refusal, form = new URLSearchParams(), isDeleting = false }: Shown,
 ): Promise<PageReply> => {
@@ -181,10 +199,11 @@ const settingsPage = async (
   const { email } = account;
   const notice = noticeOf(done, sendsMail);
   const totals = await credits.readTotals(account.id);
+  const lasting = done === "password" ? await accounts.readLastingAccess(account.id) : undefined;
   const main = html`<div class="page">
 <h1>Settings</h1>
 ${accountNav(PATH)}
-${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(refusal?.error)}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${lasting && lastingAccess(lasting, formToken)}${errorBox(refusal?.error)}
 <div class="sections">
 <section class="panel" aria-labelledby="address"><h2 id="address">E-mail address</h2>
 <p>You log in with <strong>${email}</strong>.</p>
@@ -218,6 +237,20 @@ ${ownPasswordField}
   const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" as const };
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
+
+/** What a new password leaves. A thief may have made it. */
+const lastingAccess = (
+  { keys, endpoints }: Awaited<ReturnType<Parts["accounts"]["readLastingAccess"]>>,
+  formToken: string,
+): Html | undefined => {
+  if (keys.length + endpoints.length === 0) return undefined;
+  const kept = `${counted(keys.length, "API key")} and ${counted(endpoints.length, "webhook endpoint")}`;
+  return html`<section class="panel" aria-labelledby="lasting"><h2 id="lasting">What goes on</h2>
+<p>${kept} of your account go on working. Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>, or end them all, for example because somebody else knew your password.</p>
+<form method="post" action="/account/access/end">${hiddenToken(formToken)}<button class="button danger">Revoke all keys and delete all endpoints</button></form></section>`;
+};
+
+const counted = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 const creditConsequences = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
 ${remaining > 0 && html`<li>Your ${creditsCount(remaining)} are lost.</li>`}

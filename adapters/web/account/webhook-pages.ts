@@ -7,6 +7,7 @@ import type { WebhookTest } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
@@ -88,7 +89,9 @@ const changeForm = (
 });
 
 const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visitor): Promise<PageReply> => {
-  const created = await parts.webhooks.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim());
+  const created = await parts.webhooks.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim(), {
+    session: visitor.token,
+  });
   if (created.isOk()) return redirect(PATH);
   const refusal = (status: number, error: string) => webhooksPage(parts, status, visitor, { error, form });
   switch (created.error.kind) {
@@ -96,6 +99,10 @@ const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visi
       return refusal(400, fieldMessage(created.error));
     case "too_many_endpoints":
       return refusal(409, `You already have ${created.error.limit} endpoints, the maximum.`);
+    case "account_suspended":
+      return refusal(403, suspendedSentence(created.error));
+    case "access_ended":
+      return parts.guard.login(PATH);
     case "not_found":
       return parts.layout.notFound(visitor);
   }

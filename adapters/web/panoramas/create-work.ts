@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions.js";
+import type { AccessEnded } from "../../../application/ports/stores/access.js";
 import { parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
@@ -68,30 +69,41 @@ const admitFiles = async (
 
 /** Uploads the files and creates the panorama, with the rules and prices of `POST /panoramas`. */
 const create = async (parts: WorksParts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
-  const refused = (refusal: CreationRefusal) => refuse(parts, request, visitor, refusal);
+  const refused = (refusal: CreationRefusal | AccessEnded) => refuse(parts, request, visitor, refusal);
   const { form, files, bodyError } = request;
   if (bodyError !== undefined) return refused(bodyError);
 
   const checked = parseCreationForm(parts, form, files.length);
   if (checked.isErr()) return refused(checked.error);
   const { id } = visitor.account;
+  const admittedBy = { session: visitor.token };
   const uploaded =
-    files.length === 0 ? ok({ urls: [] }) : await uploadTurns.run(() => parts.panoramas.uploadImages(id, files), id);
+    files.length === 0
+      ? ok({ urls: [] })
+      : await uploadTurns.run(() => parts.panoramas.uploadImages(id, files, admittedBy), id);
   if (uploaded.isErr()) return refused(uploaded.error);
   const withUploads = new URLSearchParams(form);
   for (const url of uploaded.value.urls) withUploads.append("uploaded_url", url);
   const creation = creationOfFields(withUploads, pictureUrls(withUploads));
-  const refusedLater = (refusal: CreationRefusal) => refuse(parts, { ...request, form: withUploads }, visitor, refusal);
+  const refusedLater = (refusal: CreationRefusal | AccessEnded) =>
+    refuse(parts, { ...request, form: withUploads }, visitor, refusal);
   if (creation.isErr()) return refusedLater(creation.error);
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
-  const created = await parts.panoramas.create(id, creation.value, key);
+  const created = await parts.panoramas.create(id, creation.value, key, { admittedBy });
   return created.match(({ task }) => redirect(viewerPath(task.slug, "private")), refusedLater);
 };
 
-const refuse = (
+const refuse = async (
   parts: WorksParts,
   request: FormRequest,
   visitor: Visitor,
-  refusal: CreationRefusal,
-): Promise<PageReply> =>
-  worksListPage(parts, { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) }, request, visitor);
+  refusal: CreationRefusal | AccessEnded,
+): Promise<PageReply> => {
+  if (refusal.kind === "access_ended") return parts.guard.login(pathWithPrompt(request.form ?? new URLSearchParams()));
+  return worksListPage(
+    parts,
+    { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) },
+    request,
+    visitor,
+  );
+};

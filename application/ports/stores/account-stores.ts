@@ -9,6 +9,7 @@ import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { PaidOrder } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { NotFound } from "../../errors.js";
+import type { Access, AccessRefused } from "./access.js";
 
 /** Another account has this address. */
 export type EmailTaken = { readonly kind: "email_taken"; readonly email: Email };
@@ -70,13 +71,14 @@ export interface PasswordLinkStore {
   find(tokenSha256: string, now: Date): Promise<Email | undefined>;
   /**
    * Sets the password of the link's e-mail address. Deletes all links of the address and all sessions of its account in
-   * the same transaction. Opens an account if the address has none. Returns the account's id. A link works once.
+   * the same transaction. Opens an account if the address has none. Returns the account's id. A link works once, and
+   * not for a closed account.
    */
   redeem(tokenSha256: string, redemption: Redemption, now: Date): Promise<Result<AccountId, LinkExpired>>;
   /**
    * Sets the account's e-mail address to the address of the link. Deletes all links and letters of both addresses in
    * the same transaction. Returns the old address. Changes nothing if another account has the new one. A link works
-   * once. Throws if the account does not exist.
+   * once, and not for a closed account. Throws if the account does not exist.
    */
   confirmEmail(tokenSha256: string, account: AccountId, now: Date): Promise<Result<Email, LinkExpired | EmailTaken>>;
 }
@@ -99,9 +101,13 @@ export interface SessionStore {
 export interface ApiKeyStore {
   /**
    * Inserts the key if `decide` allows it. `decide` gets the number of the account's live keys, under a lock of the
-   * account. Throws if the account does not exist.
+   * account. Refuses a closed account, and an `access` that has ended. Throws if the account does not exist.
    */
-  insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>>;
+  insert<Refusal>(
+    key: ApiKey,
+    decide: (liveKeys: number) => Result<void, Refusal>,
+    access?: Access,
+  ): Promise<Result<void, Refusal | AccessRefused>>;
   /** All keys of the account, oldest first, including revoked ones. */
   list(account: AccountId): Promise<ApiKey[]>;
   /** The account's keys that are not revoked, newest first. */

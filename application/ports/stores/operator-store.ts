@@ -110,8 +110,8 @@ export interface OperatorStore extends AccountErasure {
     reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>>;
 
-  /** Suspends the account, or resumes it with `undefined`. */
-  suspend(account: AccountId, suspension: Suspension | undefined): Promise<void>;
+  /** Suspends the account, or resumes it with `undefined`. A closed account stays as it is. */
+  suspend(account: AccountId, suspension: Suspension | undefined): Promise<Result<void, NotFound>>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
   /** The key with this SHA-256 of its secret, even if revoked. */

@@ -44,6 +44,8 @@ export type AdmittedKey = {
   readonly id: ApiKeyId;
   readonly expiresAt?: Date | undefined;
   readonly budgets: Budgets | undefined;
+  /** `false`: it lacks the scope `read`. */
+  readonly mayRead?: false | undefined;
   readonly account?: AccountSnapshot | undefined;
 };
 

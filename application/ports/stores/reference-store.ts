@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
+import type { Access, AccessRefused } from "./access.js";
 
 /** A file of an upload. */
 export type NewReference = {
@@ -28,14 +29,15 @@ export interface ReferenceStore {
   /**
    * Records the files as uploaded and unused at `now`, if `decide` allows it, and returns the name of each. `decide`
    * runs under a lock of the account. `addedBytes`: without contents that the account already has unused. The caller
-   * stores the objects afterwards.
+   * stores the objects afterwards. Refuses a closed account, and an `access` that has ended.
    */
   add<Refusal>(
     account: AccountId,
     files: readonly NewReference[],
     now: Date,
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
-  ): Promise<Result<ObjectName[], Refusal>>;
+    access?: Access,
+  ): Promise<Result<ObjectName[], Refusal | AccessRefused>>;
   /**
    * Expires up to `limit` unused images that were uploaded before `before`. Names without references become deletable
    * at `now`. Returns the number of names checked.

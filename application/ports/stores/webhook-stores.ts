@@ -9,6 +9,7 @@ import type { AttemptResult, Delivery, PendingDelivery } from "../../../domain/w
 import type { Endpoint, EndpointId, EndpointSecret, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Receiver } from "../../../domain/webhooks/webhook-receiver.js";
 import type { NotFound } from "../../errors.js";
+import type { Access, AccessRefused } from "./access.js";
 
 /** An event with its task as it is now; `undefined` for an event that is not about a task. */
 export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | undefined };
@@ -40,13 +41,14 @@ export interface EventStore {
 export interface EndpointStore {
   /**
    * Inserts the endpoint if `decide` allows it. `decide` gets the URLs of the account's endpoints, under a lock of the
-   * account. Throws if the account does not exist.
+   * account. Refuses a closed account, and an `access` that has ended. Throws if the account does not exist.
    */
   insert<Refusal>(
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
-  ): Promise<Result<void, Refusal>>;
-  /** Returns the account's default endpoint. If there is none, inserts `candidate`. */
+    access?: Access,
+  ): Promise<Result<void, Refusal | AccessRefused>>;
+  /** Returns the account's default endpoint. If there is none, inserts `candidate`, but not for a closed account. */
   ensureDefault(candidate: Endpoint): Promise<Endpoint>;
   /** The account's endpoints, oldest first, including disabled ones. */
   list(account: AccountId): Promise<Endpoint[]>;

@@ -55,7 +55,9 @@ export const keyCreate: Command = {
         refused(
           refusal.kind === "no_paid_order"
             ? `Account ${accountId} has no paid order.`
-            : `Account ${accountId} already has ${refusal.limit} keys, the maximum. Revoke one first.`,
+            : refusal.kind === "too_many_api_keys"
+              ? `Account ${accountId} already has ${refusal.limit} keys, the maximum. Revoke one first.`
+              : `Account ${accountId} is closed.`,
         ),
       );
       return ok({

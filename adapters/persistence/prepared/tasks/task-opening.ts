@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
+import type { AccessRefused } from "../../../../application/ports/stores/access.js";
 import type {
   AccountSnapshot,
   QueueLimits,
-  Spender,
   TaskOpening,
 } from "../../../../application/ports/stores/tasks/task-store.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
@@ -25,7 +25,7 @@ import { insertion, type Statement } from "../../sql/statement.js";
 import { writeIfChecked, writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 import type { AccountTurns } from "../account-turns.js";
 import { CHECKED, eventInsertions, writeEvent } from "../event-rows.js";
-import { lockAccount } from "../lock-account.js";
+import { accessHolds, lockToBegin, mayBegin, refusalToBegin } from "../lock-account.js";
 import { ANY_QUEUED, lockQueue, positionOf } from "../queue-rows.js";
 import { lockReferences, useReferences } from "../reference-rows.js";
 import { readSpending, spend, spendingOfKey, toSpending } from "../spending-rows.js";
@@ -36,7 +36,7 @@ import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
 const UNLOCKED_ATTEMPTS_MAX = 3;
 
 export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
-export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
+export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | AccessRefused>;
 
 /** `TaskStore.open`. */
 export const openTaskRows = async <Refusal>(
@@ -61,19 +61,20 @@ const openInTurn = async <Refusal>(
   opening: TaskOpening<Refusal>,
   waited: boolean,
 ): Promise<Opened<Refusal>> => {
-  const { account, idempotent, queue, references, spender, snapshot } = opening;
+  const { idempotent, queue, references, spender, snapshot } = opening;
   const canUseSnapshot = !waited && idempotent === undefined && spender === undefined;
   let read = canUseSnapshot ? snapshot && readBefore(snapshot) : undefined;
   if (waited) {
     // A refusal needs no lock, for which others would have to wait.
-    read = await readAccount(database.sql, account, idempotent, spender);
+    read = await readAccount(database.sql, opening);
+    if (read.refused !== undefined) return err(read.refused);
     if (read.first !== undefined) return read.first.map((task) => ({ task, replayed: true }));
     const decided = opening.decide(read.current, undefined, read.spending, queue?.places[0]?.name);
     if (decided.isErr()) return err(decided.error);
   }
   if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0) {
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
-      read ??= await readAccount(database.sql, account, idempotent, spender);
+      read ??= await readAccount(database.sql, opening);
       const opened = await openUnlessChanged(database.sql, read, opening);
       read = undefined;
       if (opened === "tasks_wait") break;
@@ -104,19 +105,21 @@ const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
  */
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
-  { current, version, first, anyWaits, spending }: ReadAccount,
-  { account, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
+  { current, version, refused, first, anyWaits, spending }: ReadAccount,
+  { account, access, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
 ): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
+  if (refused !== undefined) return err(refused);
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && queue !== undefined) return "tasks_wait";
 
   const decided = decide(current, undefined, spending, queue?.places[0]?.name);
   if (decided.isErr()) return err(decided.error);
   const { task, standing, lowBalance } = decided.value;
+  const held = accessHolds(access);
   const takeStanding = {
     text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
-      where id = ? and xmin = cast(? as xid)${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
-    parameters: [standing.credits, standing.activeTasks, account, version],
+      where id = ? and xmin = cast(? as xid) and ${held.text}${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
+    parameters: [standing.credits, standing.activeTasks, account, version, ...held.parameters],
   };
   const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
   if (lowBalance !== undefined) {
@@ -129,10 +132,12 @@ const openUnlessChanged = async <Refusal>(
 /** Opens a task while its account and its reference images are locked, and the queue if the task may have to wait. */
 const openLocked = <Refusal>(
   database: Database,
-  { account, dueAt, idempotent, decide, queue, references, spender }: TaskOpening<Refusal>,
+  { account, access, dueAt, idempotent, decide, queue, references, spender }: TaskOpening<Refusal>,
 ): Promise<Opened<Refusal>> =>
-  database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
-    const { current, lastTurn, anyWaits } = await lockAccount(sql, account);
+  database.transaction<OpenedOnce, Refusal | InvalidRequest | AccessRefused>(async (sql) => {
+    const locked = await lockToBegin(sql, database.dialect, account, access);
+    if (locked.isErr()) return err(locked.error);
+    const { current, lastTurn, anyWaits } = locked.value;
     const first = idempotent && (await firstUse(sql, account, idempotent));
     if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
@@ -196,6 +201,7 @@ type ReadAccount = {
   readonly current: Standing;
   readonly version: string;
   readonly anyWaits: boolean;
+  readonly refused: AccessRefused | undefined;
   readonly first: Result<Task, InvalidRequest> | undefined;
   readonly spending: Spending | undefined;
 };
@@ -208,25 +214,25 @@ const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
   current: standing,
   version,
   anyWaits: false,
+  refused: undefined,
   first: undefined,
   spending: undefined,
 });
 
 /**
- * Reads the account's standing with the version of its row, the first use of the idempotency key, whether any task
+ * Reads the account's standing with the version of its row, whether its access holds, the first use of the idempotency key, whether any task
  * waits, and what the spender has spent, in one statement.
  */
 const readAccount = async (
   sql: Sql,
-  account: AccountId,
-  idempotent: IdempotentRequest | undefined,
-  spender: Spender | undefined,
+  { account, access, idempotent, spender }: Pick<TaskOpening<unknown>, "account" | "access" | "idempotent" | "spender">,
 ): Promise<ReadAccount> => {
+  const may = mayBegin(access);
   const standing = `account.credits as balance, ${OPENING_COLUMNS},
-    cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
+    cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued, ${may.text} as may_begin`;
   const spent = spender && spendingOfKey(spender);
   const [columns, tables] = spent ? [", spent.*", `cross join (${spent.text}) as spent`] : ["", ""];
-  const parameters = spent?.parameters ?? [];
+  const parameters = [...may.parameters, ...(spent?.parameters ?? [])];
   const [row] =
     idempotent === undefined
       ? await sql(`select ${standing}${columns} from account ${tables} where id = ?`, [...parameters, account])
@@ -238,10 +244,12 @@ const readAccount = async (
           [...parameters, idempotent.key, account],
         );
   if (row === undefined) throw new Error(`there is no account ${account}`);
+  const current = openingStandingOf(account, { ...row, credits: row.balance });
   return {
-    current: openingStandingOf(account, { ...row, credits: row.balance }),
+    current,
     version: text(row, "version"),
     anyWaits: row.any_queued === 1,
+    refused: refusalToBegin(row, current, access),
     first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
     spending: spender && toSpending(row),
   };

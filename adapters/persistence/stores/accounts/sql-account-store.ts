@@ -73,7 +73,8 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
   }
 
   async setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> {
-    const changed = await this.entities.nativeUpdate(AccountTable, { id }, { lowBalanceThreshold: threshold ?? null });
+    const open = { id, closedAt: null };
+    const changed = await this.entities.nativeUpdate(AccountTable, open, { lowBalanceThreshold: threshold ?? null });
     return changed === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
   }
 }

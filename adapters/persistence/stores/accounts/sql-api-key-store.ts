@@ -1,21 +1,27 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
+import type { Access, AccessRefused } from "../../../../application/ports/stores/access.js";
 import type { ApiKeyStore } from "../../../../application/ports/stores/account-stores.js";
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { recordKeyUses } from "../../prepared/key-uses.js";
-import { lockAccount } from "../../prepared/lock-account.js";
+import { lockToBegin } from "../../prepared/lock-account.js";
 import { readSpendingOfAccount } from "../../prepared/spending-rows.js";
 import { newApiKey, toApiKey } from "../../rows/account-rows.js";
 import { ApiKeyTable } from "../../schema/schema.js";
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
-  insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>> {
-    return inUnitOfWork(this.database, async (manager, sql) => {
-      await lockAccount(sql, key.accountId);
+  insert<Refusal>(
+    key: ApiKey,
+    decide: (liveKeys: number) => Result<void, Refusal>,
+    access?: Access,
+  ): Promise<Result<void, Refusal | AccessRefused>> {
+    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, key.accountId, access);
+      if (locked.isErr()) return err(locked.error);
       const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
       if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
       return decided;

@@ -11,7 +11,7 @@ import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount } from "../../prepared/insert-account.js";
-import { lockAccount } from "../../prepared/lock-account.js";
+import { lockToBegin } from "../../prepared/lock-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
@@ -45,8 +45,8 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
       const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
       const account = { id: newAccountId, email, passwordHash, credits: welcome?.credits ?? 0, createdAt: now };
-      const id = await insertAccount(sql, account, "do update set password_hash = excluded.password_hash");
-      if (id === undefined) throw new Error("the database returned no account");
+      const id = await insertAccount(sql, account, "set password");
+      if (id === undefined) return err({ kind: "link_expired" });
       if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
       await deleteAccess(manager, id, email);
       return ok(id);
@@ -72,7 +72,7 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
     return inUnitOfWork<Email, LinkExpired | EmailTaken>(this.database, async (manager, sql) => {
       const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
-      await lockAccount(sql, id);
+      if ((await lockToBegin(sql, this.database.dialect, id)).isErr()) return err({ kind: "link_expired" });
       const account = await manager.findOneOrFail(AccountTable, id);
       const before = branded<Email>(account, "email");
       if ((await manager.count(AccountTable, { email })) > 0) return err({ kind: "email_taken", email });

@@ -10,6 +10,7 @@ import type { OpenedTask } from "../../../../domain/tasks/open-task.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import type { SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
+import type { Access, AccessRefused } from "../access.js";
 
 /** Another caller changed the task first; nothing was written. */
 export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
@@ -41,6 +42,8 @@ export type AccountSnapshot = { readonly standing: Standing; readonly version: s
 /** A task to open, and the data that the store reads for the decision (`TaskStore.open`). */
 export type TaskOpening<Refusal> = {
   readonly account: AccountId;
+  /** The key or the session of the request; absent: the account must only be open. */
+  readonly access?: Access | undefined;
   /** Submission deadline of a task that does not wait in the queue. */
   readonly dueAt: Date;
   readonly idempotent?: IdempotentRequest | undefined;
@@ -85,14 +88,14 @@ export interface TaskStore {
    * Opens a task atomically: the store locks the account while it decides, or writes only if the account is unchanged.
    * So two concurrent creations cannot use the same credits, budget of a key or slot of the account. Stores the results
    * of `decide`: the task, its ledger entry, the account's new standing, the key's spending and the idempotency key.
-   * Stores nothing if it refuses.
+   * Stores nothing if it refuses, or if `access` or the account has ended, not even for a used idempotency key.
    *
    * A used idempotency key does not call `decide`: the same request returns its task as `replayed`; another request,
    * and the key of a deleted task, are rejected (domain/credits/idempotency.ts).
    */
   open<Refusal>(
     opening: TaskOpening<Refusal>,
-  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | AccessRefused>>;
 
   /**
    * Stores `next` if the stored task still has the state, submission and image status of `current`, and, with a lease,
