@@ -42,6 +42,9 @@ type OperatorStores = Stores & { readonly operators: OperatorStore; readonly ope
 
 const REASON = "goodwill" as AdjustmentReason;
 const later = secondsAfter(noon, 60);
+const SESSION = { tokenSha256: "8".repeat(64), createdAt: noon, expiresAt: later };
+const UPLOAD = { content: "content", countedBytes: 1, name: "references/1.jpg" as ObjectName };
+const free = () => ok(undefined);
 
 /** What every OperatorStore must do (application/ports/stores/operator-store.ts). */
 export const describeOperatorStore = (technology: string, makeStores: () => Promise<OperatorStores>) =>
@@ -287,6 +290,91 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       const reopened = await accounts.open(anAccount({ id: accountId(3), email }));
       expect(reopened).toEqual(ok(undefined));
       await expect(operators.close(accountId(4), closedEmail, noon, () => ok(undefined))).rejects.toThrow(accountId(4));
+    });
+
+    /** What begins or restores something, and what is left of it. Each resolves to true if it was written. */
+    const begins: readonly (readonly [string, () => Promise<boolean>])[] = [
+      [
+        "key",
+        async () =>
+          (await stores.keys.insert(anApiKey({ id: apiKeyId(5), secretSha256: "5".repeat(64) }), free)).isOk(),
+      ],
+      ["endpoint", async () => (await stores.endpoints.insert(anEndpoint({ id: endpointId(5) }), free)).isOk()],
+      ["order of the operator", async () => (await stores.orders.insert(aPendingOrder({ id: orderId(5) }))).isOk()],
+      [
+        "order of the customer",
+        async () => (await stores.orders.place(aPendingOrder({ id: orderId(6) }), noon, free)).isOk(),
+      ],
+      ["upload", async () => (await stores.references.add(owner, [UPLOAD], noon, free)).isOk()],
+      ["address", async () => (await stores.links.confirmEmail("3".repeat(64), owner, noon)).isOk()],
+      ["password", () => stores.accounts.replacePassword(owner, "hash", "next")],
+      ["session", () => stores.sessions.insert({ ...SESSION, accountId: owner }, "hash")],
+      ["threshold", async () => (await stores.accounts.setLowBalance(owner, credits(5))).isOk()],
+      ["resumption", async () => (await stores.operators.suspend(owner, undefined)).isOk()],
+    ];
+
+    it.each(begins)("writes nothing of a new %s after a closing, and nothing stays of one before", async (_, begin) => {
+      const closedEmail = "closed-1@closed.invalid" as Email;
+      const now = { email: "new@example.com" as Email, expiresAt: later };
+      const close = () => stores.operators.close(owner, closedEmail, later, () => ok(undefined));
+      await stores.links.insert({ tokenSha256: "3".repeat(64), ...now }, noon, 5);
+      const [closed] = await Promise.all([close(), begin()]);
+      expect(closed).toEqual(ok(undefined));
+      expect((await stores.operators.account(owner))?.account.email).toBe(closedEmail);
+      expect(await stores.keys.list(owner)).toEqual([]);
+      expect(await stores.endpoints.list(owner)).toEqual([]);
+      await stores.links.insert({ tokenSha256: "3".repeat(64), ...now }, noon, 5);
+      expect(await begin()).toBe(false);
+      expect((await stores.operators.account(owner))?.account.email).toBe(closedEmail);
+    });
+
+    it("sets no password of a closed account by a link to the address that it has instead", async () => {
+      const email = "closed-1@closed.invalid" as Email;
+      await stores.operators.close(owner, email, later, () => ok(undefined));
+      await stores.links.insert({ tokenSha256: "3".repeat(64), email, expiresAt: later }, noon, 5);
+      const redeemed = await stores.links.redeem(
+        "3".repeat(64),
+        { passwordHash: "new", newAccountId: accountId(7) },
+        noon,
+      );
+      expect(redeemed).toEqual(err({ kind: "link_expired" }));
+      expect((await stores.accounts.findByEmail(email))?.passwordHash).toBe(undefined);
+    });
+
+    it("begins nothing for a session or a key that has ended, and opens no task for it", async () => {
+      const { keys, sessions, tasks, operators } = stores;
+      await sessions.insert({ ...SESSION, accountId: owner }, "hash");
+      const bySession = { sessionSha256: SESSION.tokenSha256, now: noon };
+      const byKey = { apiKeyId: anApiKey().id, now: noon };
+      const open = (n: number, access: typeof bySession | typeof byKey) =>
+        tasks.open({
+          account: owner,
+          access,
+          dueAt: later,
+          idempotent: { key: idempotencyKey("once"), request: "digest" },
+          decide: (standing) =>
+            openATask(standing, { id: taskId(n), slug: aSubmittingTask().slug, request: aCreationRequest() }, noon),
+        });
+      const insert = (n: number) =>
+        keys.insert(anApiKey({ id: apiKeyId(n), secretSha256: `${n}`.repeat(64) }), free, bySession);
+      const ended = err({ kind: "access_ended" });
+      expect((await open(1, byKey)).map(({ replayed }) => replayed)).toEqual(ok(false));
+      expect((await open(2, bySession)).map(({ replayed }) => replayed)).toEqual(ok(true));
+      expect(await insert(5)).toEqual(ok(undefined));
+      expect(await insert(6).then(() => open(3, { ...byKey, apiKeyId: apiKeyId(9) }))).toEqual(ended);
+
+      await operators.suspend(owner, { at: noon, reason: "Spam" });
+      expect(await open(4, byKey)).toEqual(err({ kind: "account_suspended", reason: "Spam" }));
+      expect(await insert(7)).toEqual(err({ kind: "account_suspended", reason: "Spam" }));
+      await operators.suspend(owner, undefined);
+
+      expect(await open(5, { ...bySession, now: later })).toEqual(ended); // expired
+      await sessions.delete(SESSION.tokenSha256);
+      await keys.revoke(anApiKey().id, noon);
+      expect(await open(6, bySession)).toEqual(ended);
+      expect(await open(7, byKey)).toEqual(ended);
+      expect(await insert(8)).toEqual(ended);
+      expect((await operators.account(owner))?.standing.credits).toBe(96);
     });
 
     it("refuses a creation whose key was read before the account was closed", async () => {

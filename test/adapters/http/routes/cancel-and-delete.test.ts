@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../../application/accounts/api-keys.js";
+import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -34,6 +36,24 @@ describe("cancelling and deleting panoramas", () => {
     });
     expect(await balance()).toBe(100);
     expect(await read(id)).toEqual(task);
+  });
+
+  it("POST /panoramas/{id}/cancel tells a key without the scope read no more than the end of the task", async () => {
+    const limits = { ...NO_LIMITS, scopes: ["create"] as const };
+    const { secret } = (await createApiKey(service)(customer.accountId, "writer", limits))._unsafeUnwrap();
+    const asWriter = (id: string) => service.request(`/panoramas/${id}/cancel`, { ...customer, key: secret }, { method: "POST" });
+    const canceled = await service.created(customer);
+    const { error } = (await (await cancel(canceled)).json()) as { error: object };
+    expect(await (await asWriter(canceled)).json()).toEqual({
+      id: canceled,
+      status: "failed",
+      credits_charged: 4,
+      error,
+    });
+    const made = await service.created(customer);
+    await service.settle();
+    expect(await (await asWriter(made)).json()).toEqual({ id: made, status: "succeeded", credits_charged: 4 });
+    expect(await (await cancel(made)).json()).toEqual(await read(made));
   });
 
   it("DELETE /panoramas/{id} deletes image, thumbnail and task, and keeps the ledger", async () => {
