@@ -323,7 +323,9 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       expect((await stores.operators.account(owner))?.account.email).toBe(closedEmail);
       expect(await stores.keys.list(owner)).toEqual([]);
       expect(await stores.endpoints.list(owner)).toEqual([]);
-      await stores.links.insert({ tokenSha256: "3".repeat(64), ...now }, noon, 5);
+      if ((await stores.links.find("3".repeat(64), noon)) === undefined) {
+        await stores.links.insert({ tokenSha256: "3".repeat(64), ...now }, noon, 5);
+      }
       expect(await begin()).toBe(false);
       expect((await stores.operators.account(owner))?.account.email).toBe(closedEmail);
     });
@@ -391,7 +393,7 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
         snapshot: admitted.key.account,
         decide: (standing) => openATask(standing, aSubmittingTask(), noon),
       });
-      expect(opened).toEqual(err({ kind: "insufficient_credits", balance: 0, cost: 4 }));
+      expect(opened).toEqual(err({ kind: "access_ended" }));
       expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
     });
 
@@ -421,7 +423,6 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       };
       await addEndpoints();
       for (const lane of lanes) await confirmed(lane);
-      await operators.close(owner, closedEmail, later, () => ok(undefined));
       while (await operators.eraseEvents(owner, 1));
 
       await addEndpoints();
