@@ -141,8 +141,11 @@ export class PanoramaClient {
     return waited.value;
   }
 
-  /** `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended. */
-  cancel(id: string, options: CallOptions = {}): Call<PanoramaTask> {
+  /**
+   * `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended. With a key
+   * without the scope `read` only its end.
+   */
+  cancel(id: string, options: CallOptions = {}): Call<PanoramaTask | CanceledTask> {
     const path = `${pathOf(id)}/cancel`;
     const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
     return this.#requests.call(request, options, { taskId: id });

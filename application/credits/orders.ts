@@ -20,7 +20,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
-import type { AccessEnded } from "../ports/stores/access.js";
+import type { AccessRefused } from "../ports/stores/access.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
 
@@ -63,7 +63,7 @@ export const buyCredits =
   async (
     account: Account,
     pack: CreditPack,
-  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessEnded>> => {
+  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessRefused>> => {
     const now = clock.now();
     const order = openOrder(ids.orderId(), account.id, pack.credits, now);
     const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);

@@ -7,6 +7,7 @@ import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
+import { canceledTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { abilitiesJson } from "../../client/offer.js";
 import { HeldWaits } from "../limits/held-requests.js";
@@ -62,9 +63,7 @@ export const cancelPanoramaRoute =
     if (id === undefined) return unknownTask(exchange);
     return (await panoramas.cancel(id, owner)).map((task) => {
       const shown = panoramaTask(task, urls);
-      if (key.mayRead !== false) return json(200, shown);
-      const { id, status, credits_charged, error } = shown;
-      return json(200, { id, status, credits_charged, error });
+      return json(200, key.mayRead === false ? canceledTaskSchema.parse(shown) : shown);
     });
   };
 

@@ -3,10 +3,8 @@ import type { AccountId } from "../../../domain/ids.js";
 import { branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
-const TAKEN = {
-  "do nothing": "do nothing",
-  "set password": "do update set password_hash = excluded.password_hash where account.closed_at is null",
-} as const;
+/** Sets the password of an open account. */
+export const SET_PASSWORD = "do update set password_hash = excluded.password_hash where account.closed_at is null";
 
 type NewAccount = Account & { readonly passwordHash: string | undefined; readonly credits: number };
 
@@ -17,11 +15,11 @@ type NewAccount = Account & { readonly passwordHash: string | undefined; readonl
 export const insertAccount = async (
   sql: Sql,
   { id, email, passwordHash, credits, createdAt }: NewAccount,
-  taken: keyof typeof TAKEN,
+  taken: "do nothing" | typeof SET_PASSWORD,
 ): Promise<AccountId | undefined> => {
   const [row] = await sql(
     `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
-    on conflict (email) ${TAKEN[taken]} returning id`,
+    on conflict (email) ${taken} returning id`,
     [id, email, passwordHash ?? null, credits, createdAt],
   );
   return row && branded<AccountId>(row, "id");

@@ -28,47 +28,26 @@ export async function lockToBegin(
   account: AccountId,
   access?: Access,
 ): Promise<Result<LockedAccount, AccessRefused>> {
-  const { text, parameters } = mayBegin(dialect === "sqlite" ? access : undefined);
-  const [row] = await sql(
-    `update account set credits = credits where id = ? returning ${COLUMNS}, ${text} as may_begin`,
-    [account, ...parameters],
-  );
+  const may = mayBegin(access);
+  const statement = `update account set credits = credits where id = ? returning ${COLUMNS}, ${may.text} as may_begin`;
+  let [row] = await sql(statement, [account, ...may.parameters]);
+  // Only a statement that begins after the wait for the lock sees what others have ended meanwhile.
+  if (dialect === "postgresql" && access !== undefined) [row] = await sql(statement, [account, ...may.parameters]);
   const locked = toLocked(row, account);
   const refused = refusalToBegin(row, locked.current, access);
-  if (refused !== undefined) return err(refused);
-  if (dialect === "postgresql" && access !== undefined) {
-    // Only a statement that begins after the wait for the lock sees what others have ended meanwhile.
-    const may = mayBegin(access);
-    const [present] = await sql(`select ${may.text} as may_begin from account where id = ?`, [
-      ...may.parameters,
-      account,
-    ]);
-    const ended = refusalToBegin(present, locked.current, access);
-    if (ended !== undefined) return err(ended);
-  }
-  return ok(locked);
+  return refused === undefined ? ok(locked) : err(refused);
 }
+
+const LIVE_KEY = "api_key where api_key.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)";
+const LIVE_SESSION = "session where token_sha256 = ? and expires_at > ?";
 
 /** 1 if the account of the row is open and the access has not ended, otherwise 0. */
 export function mayBegin(access: Access | undefined): Statement {
-  const { text, parameters } = accessHolds(access);
-  return { text: `case when ${text} then 1 else 0 end`, parameters };
-}
-
-/** The condition of `mayBegin`. */
-export function accessHolds(access: Access | undefined): Statement {
-  if (access === undefined) return { text: "account.closed_at is null", parameters: [] };
-  const [live, id] =
-    "apiKeyId" in access
-      ? [
-          `api_key where api_key.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
-          access.apiKeyId,
-        ]
-      : [`session where token_sha256 = ? and expires_at > ?`, access.sessionSha256];
-  return {
-    text: `account.closed_at is null and exists (select 1 from ${live} and account_id = account.id)`,
-    parameters: [id, access.now],
-  };
+  if (access === undefined) return { text: "case when account.closed_at is null then 1 else 0 end", parameters: [] };
+  const [live, id] = "apiKeyId" in access ? [LIVE_KEY, access.apiKeyId] : [LIVE_SESSION, access.sessionSha256];
+  const text = `case when account.closed_at is null
+    and exists (select 1 from ${live} and account_id = account.id) then 1 else 0 end`;
+  return { text, parameters: [id, access.now] };
 }
 
 /** Why nothing begins, by a row with `mayBegin`; `undefined`: it may begin. */

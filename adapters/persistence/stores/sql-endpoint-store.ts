@@ -7,12 +7,12 @@ import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { ensureDefaultEndpoint } from "../prepared/default-endpoint.js";
-import { lockToBegin } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/webhook-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
+import { inOpenAccount } from "./in-open-account.js";
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
 export class SqlEndpointStore extends EntityStore implements EndpointStore {
@@ -22,9 +22,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
     access?: Access,
   ): Promise<Result<void, Refusal | AccessRefused>> {
     const { accountId } = endpoint;
-    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
-      const locked = await lockToBegin(sql, this.database.dialect, accountId, access);
-      if (locked.isErr()) return err(locked.error);
+    return inOpenAccount(this.database, accountId, access, async (manager) => {
       const listed = { accountId, url: { $ne: null }, ...listedFilter() };
       const endpoints = await manager.find(WebhookEndpointTable, listed);
       const decided = decide(endpoints.map((one) => text(one, "url")));
@@ -34,7 +32,7 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
   }
 
   ensureDefault(candidate: Endpoint): Promise<Endpoint> {
-    return ensureDefaultEndpoint(this.database.sql, candidate);
+    return ensureDefaultEndpoint(this.database, candidate);
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {

@@ -1,5 +1,5 @@
-import { err, ok, type Result } from "neverthrow";
-import type { AccessEnded } from "../../../application/ports/stores/access.js";
+import { ok, type Result } from "neverthrow";
+import type { AccessRefused } from "../../../application/ports/stores/access.js";
 import type { OrderFilter, OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import type {
   Order,
@@ -11,14 +11,12 @@ import type {
 } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
-import { lockToBegin } from "../prepared/lock-account.js";
+import { EntityStore, rowOf } from "../orm/entities.js";
 import { payOrder, recordReturn, returnByHand, returnsOf } from "../prepared/pay-order.js";
 import { checkoutOf, newOrder, toOrder } from "../rows/account-rows.js";
 import { OrderTable } from "../schema/schema.js";
 import type { Database } from "../sql/database.js";
-
-const CLOSED: AccessEnded = { kind: "access_ended" };
+import { inOpenAccount } from "./in-open-account.js";
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore extends EntityStore implements OrderStore {
@@ -30,24 +28,17 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     this.onPaid = onPaid;
   }
 
-  insert(order: PendingOrder): Promise<Result<void, AccessEnded>> {
-    return inUnitOfWork(this.database, async (manager, sql) => {
-      const locked = await lockToBegin(sql, this.database.dialect, order.accountId);
-      if (locked.isErr()) return err(CLOSED);
-      manager.create(OrderTable, newOrder(order));
-      return ok(undefined);
-    });
+  insert(order: PendingOrder): Promise<Result<void, AccessRefused>> {
+    return this.place(order, order.createdAt, () => ok(undefined));
   }
 
   place<Refusal>(
     order: PendingOrder,
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
-  ): Promise<Result<void, Refusal | AccessEnded>> {
+  ): Promise<Result<void, Refusal | AccessRefused>> {
     const { accountId } = order;
-    return inUnitOfWork<void, Refusal | AccessEnded>(this.database, async (manager, sql) => {
-      const locked = await lockToBegin(sql, this.database.dialect, accountId);
-      if (locked.isErr()) return err(CLOSED);
+    return inOpenAccount(this.database, accountId, undefined, async (manager) => {
       const pending = { accountId, paidAt: null, createdAt: { $gt: since } };
       const decided = decide(await manager.count(OrderTable, pending));
       if (decided.isOk()) manager.create(OrderTable, newOrder(order));

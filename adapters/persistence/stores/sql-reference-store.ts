@@ -4,8 +4,7 @@ import type { NewReference, ReferenceStore } from "../../../application/ports/st
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
-import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../orm/entities.js";
-import { lockToBegin } from "../prepared/lock-account.js";
+import { changeEntities, type Entities, EntityStore } from "../orm/entities.js";
 import { claimDeletable, lockReference, storeReference, unusedBytes } from "../prepared/reference-rows.js";
 import {
   AccountTable,
@@ -16,6 +15,7 @@ import {
 } from "../schema/schema.js";
 import { amount, branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
+import { inOpenAccount } from "./in-open-account.js";
 
 /**
  * Reference images in SQLite or PostgreSQL: `reference_image` has one row per object, `reference_upload` one per
@@ -38,9 +38,7 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
     access?: Access,
   ): Promise<Result<ObjectName[], Refusal | AccessRefused>> {
-    return inUnitOfWork<ObjectName[], Refusal | AccessRefused>(this.database, async (manager, sql) => {
-      const locked = await lockToBegin(sql, this.database.dialect, account, access);
-      if (locked.isErr()) return err(locked.error);
+    return inOpenAccount(this.database, account, access, async (manager, sql) => {
       const nameOf = new Map<string, ObjectName>();
       let addedBytes = 0;
       const inLockOrder = [...files].sort((a, b) => (a.content < b.content ? -1 : 1));

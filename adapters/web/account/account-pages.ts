@@ -4,6 +4,7 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
+import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import { type EntryPlace, entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
 import { packOf, parseOrderId, priceAtMost, type TooManyPendingOrders } from "../../../domain/credits/order.js";
@@ -16,6 +17,7 @@ import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { cursorOf, placeIn } from "../../web-page/cursor.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import { cutAtWord } from "../../wording/shown.js";
 import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
@@ -101,13 +103,14 @@ export const accountPages = (parts: Parts): readonly Page[] => {
 /** No pack has this number of credits. */
 type NotForSale = { readonly kind: "not_for_sale" };
 
-type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable;
+type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable | AccountSuspended;
 
 /** A refusal without a status and a sentence does not compile. */
 const refusals: {
   readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => string];
 } = {
   invalid_request: [400, fieldMessage],
+  account_suspended: [403, suspendedSentence],
   not_for_sale: [400, () => "This number of credits is not for sale."],
   too_many_pending_orders: [
     409,

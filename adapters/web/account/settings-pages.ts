@@ -244,13 +244,10 @@ const lastingAccess = (
   formToken: string,
 ): Html | undefined => {
   if (keys.length + endpoints.length === 0) return undefined;
-  const kept = `${counted(keys.length, "API key")} and ${counted(endpoints.length, "webhook endpoint")}`;
   return html`<section class="panel" aria-labelledby="lasting"><h2 id="lasting">What goes on</h2>
-<p>${kept} of your account go on working. Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>, or end them all, for example because somebody else knew your password.</p>
+<p>These go on working: ${keys.length} of your API keys, ${endpoints.length} of your webhook endpoints. Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>, or end them all, for example because somebody else knew your password.</p>
 <form method="post" action="/account/access/end">${hiddenToken(formToken)}<button class="button danger">Revoke all keys and delete all endpoints</button></form></section>`;
 };
-
-const counted = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 const creditConsequences = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
 ${remaining > 0 && html`<li>Your ${creditsCount(remaining)} are lost.</li>`}

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions.js";
-import type { AccessEnded } from "../../../application/ports/stores/access.js";
 import { parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
@@ -69,7 +68,7 @@ const admitFiles = async (
 
 /** Uploads the files and creates the panorama, with the rules and prices of `POST /panoramas`. */
 const create = async (parts: WorksParts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
-  const refused = (refusal: CreationRefusal | AccessEnded) => refuse(parts, request, visitor, refusal);
+  const refused = (refusal: CreationRefusal) => refuse(parts, request, visitor, refusal);
   const { form, files, bodyError } = request;
   if (bodyError !== undefined) return refused(bodyError);
 
@@ -85,8 +84,7 @@ const create = async (parts: WorksParts, request: PageRequest & PageBody, visito
   const withUploads = new URLSearchParams(form);
   for (const url of uploaded.value.urls) withUploads.append("uploaded_url", url);
   const creation = creationOfFields(withUploads, pictureUrls(withUploads));
-  const refusedLater = (refusal: CreationRefusal | AccessEnded) =>
-    refuse(parts, { ...request, form: withUploads }, visitor, refusal);
+  const refusedLater = (refusal: CreationRefusal) => refuse(parts, { ...request, form: withUploads }, visitor, refusal);
   if (creation.isErr()) return refusedLater(creation.error);
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
   const created = await parts.panoramas.create(id, creation.value, key, { admittedBy });
@@ -97,13 +95,9 @@ const refuse = async (
   parts: WorksParts,
   request: FormRequest,
   visitor: Visitor,
-  refusal: CreationRefusal | AccessEnded,
+  refusal: CreationRefusal,
 ): Promise<PageReply> => {
-  if (refusal.kind === "access_ended") return parts.guard.login(pathWithPrompt(request.form ?? new URLSearchParams()));
-  return worksListPage(
-    parts,
-    { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) },
-    request,
-    visitor,
-  );
+  if (refusal.kind === "access_ended") return parts.guard.login(pathWithPrompt(request.form));
+  const shown = { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) };
+  return worksListPage(parts, shown, request, visitor);
 };

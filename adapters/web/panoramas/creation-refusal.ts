@@ -1,7 +1,6 @@
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
-import type { AccessEnded } from "../../../application/ports/stores/access.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import { budgetSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
@@ -11,14 +10,11 @@ import { count, creditsCount } from "../texts.js";
 /** More than `max` reference images. Checked before the upload. */
 export type TooManyImages = { readonly kind: "too_many_images"; readonly max: number };
 
-export type CreationRefusal =
-  | Exclude<CreatePanoramaError, AccessEnded>
-  | InvalidMessage
-  | StorageUnavailable
-  | TooManyImages;
+export type CreationRefusal = CreatePanoramaError | InvalidMessage | StorageUnavailable | TooManyImages;
 
 /** HTTP status of every refusal. The type requires all kinds. */
 export const REFUSAL_STATUS: Readonly<Record<CreationRefusal["kind"], number>> = {
+  access_ended: 401,
   account_suspended: 403,
   invalid_request: 400,
   too_many_images: 400,
@@ -36,6 +32,8 @@ export const refusalSentence = (refusal: CreationRefusal): string => {
       return fieldMessage(refusal);
     case "too_many_images":
       return tooManySentence(refusal.max);
+    case "access_ended":
+      return "You are logged out.";
     case "account_suspended":
       return suspendedSentence(refusal);
     case "insufficient_credits": {

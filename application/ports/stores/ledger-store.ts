@@ -16,7 +16,7 @@ import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import type { AccessEnded } from "./access.js";
+import type { AccessRefused } from "./access.js";
 
 /** Input of the audit: standing, ledger entries and tasks of an account, including deleted tasks. */
 export type AccountLedger = {
@@ -89,7 +89,7 @@ export type OrderFilter = {
 /** Stores orders of credits. Throws if the store is unreachable or a row is unreadable. */
 export interface OrderStore {
   /** Refuses a closed account. Throws if the account does not exist. */
-  insert(order: PendingOrder): Promise<Result<void, AccessEnded>>;
+  insert(order: PendingOrder): Promise<Result<void, AccessRefused>>;
   /**
    * Inserts the order if `decide` allows it. `decide` gets the number of pending orders created since `since`, under a
    * lock of the account. Refuses a closed account. Throws if the account does not exist.
@@ -98,7 +98,7 @@ export interface OrderStore {
     order: PendingOrder,
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
-  ): Promise<Result<void, Refusal | AccessEnded>>;
+  ): Promise<Result<void, Refusal | AccessRefused>>;
   /** Stores the order's checkout. Does nothing if it already has one. */
   recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void>;
   /**

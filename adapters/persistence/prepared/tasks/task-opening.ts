@@ -25,7 +25,7 @@ import { insertion, type Statement } from "../../sql/statement.js";
 import { writeIfChecked, writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 import type { AccountTurns } from "../account-turns.js";
 import { CHECKED, eventInsertions, writeEvent } from "../event-rows.js";
-import { accessHolds, lockToBegin, mayBegin, refusalToBegin } from "../lock-account.js";
+import { lockToBegin, mayBegin, refusalToBegin } from "../lock-account.js";
 import { ANY_QUEUED, lockQueue, positionOf } from "../queue-rows.js";
 import { lockReferences, useReferences } from "../reference-rows.js";
 import { readSpending, spend, spendingOfKey, toSpending } from "../spending-rows.js";
@@ -115,11 +115,11 @@ const openUnlessChanged = async <Refusal>(
   const decided = decide(current, undefined, spending, queue?.places[0]?.name);
   if (decided.isErr()) return err(decided.error);
   const { task, standing, lowBalance } = decided.value;
-  const held = accessHolds(access);
+  const may = mayBegin(access);
   const takeStanding = {
     text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
-      where id = ? and xmin = cast(? as xid) and ${held.text}${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
-    parameters: [standing.credits, standing.activeTasks, account, version, ...held.parameters],
+      where id = ? and xmin = cast(? as xid) and ${may.text} = 1${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
+    parameters: [standing.credits, standing.activeTasks, account, version, ...may.parameters],
   };
   const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
   if (lowBalance !== undefined) {
@@ -220,8 +220,8 @@ const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
 });
 
 /**
- * Reads the account's standing with the version of its row, whether its access holds, the first use of the idempotency key, whether any task
- * waits, and what the spender has spent, in one statement.
+ * Reads the account's standing with the version of its row, whether its access holds, the first use of the idempotency
+ * key, whether any task waits, and what the spender has spent, in one statement.
  */
 const readAccount = async (
   sql: Sql,

@@ -5,12 +5,12 @@ import type { ApiKeyStore } from "../../../../application/ports/stores/account-s
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { EntityStore, inUnitOfWork } from "../../orm/entities.js";
+import { EntityStore } from "../../orm/entities.js";
 import { recordKeyUses } from "../../prepared/key-uses.js";
-import { lockToBegin } from "../../prepared/lock-account.js";
 import { readSpendingOfAccount } from "../../prepared/spending-rows.js";
 import { newApiKey, toApiKey } from "../../rows/account-rows.js";
 import { ApiKeyTable } from "../../schema/schema.js";
+import { inOpenAccount } from "../in-open-account.js";
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
@@ -19,9 +19,7 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
     decide: (liveKeys: number) => Result<void, Refusal>,
     access?: Access,
   ): Promise<Result<void, Refusal | AccessRefused>> {
-    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
-      const locked = await lockToBegin(sql, this.database.dialect, key.accountId, access);
-      if (locked.isErr()) return err(locked.error);
+    return inOpenAccount(this.database, key.accountId, access, async (manager) => {
       const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
       if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
       return decided;

@@ -10,7 +10,7 @@ import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
-import { insertAccount } from "../../prepared/insert-account.js";
+import { insertAccount, SET_PASSWORD } from "../../prepared/insert-account.js";
 import { lockToBegin } from "../../prepared/lock-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
@@ -45,7 +45,7 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
       const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
       const account = { id: newAccountId, email, passwordHash, credits: welcome?.credits ?? 0, createdAt: now };
-      const id = await insertAccount(sql, account, "set password");
+      const id = await insertAccount(sql, account, SET_PASSWORD);
       if (id === undefined) return err({ kind: "link_expired" });
       if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
       await deleteAccess(manager, id, email);

@@ -41,7 +41,8 @@ describe("cancelling and deleting panoramas", () => {
   it("POST /panoramas/{id}/cancel tells a key without the scope read no more than the end of the task", async () => {
     const limits = { ...NO_LIMITS, scopes: ["create"] as const };
     const { secret } = (await createApiKey(service)(customer.accountId, "writer", limits))._unsafeUnwrap();
-    const asWriter = (id: string) => service.request(`/panoramas/${id}/cancel`, { ...customer, key: secret }, { method: "POST" });
+    const asWriter = (id: string) =>
+      service.request(`/panoramas/${id}/cancel`, { ...customer, key: secret }, { method: "POST" });
     const canceled = await service.created(customer);
     const { error } = (await (await cancel(canceled)).json()) as { error: object };
     expect(await (await asWriter(canceled)).json()).toEqual({
