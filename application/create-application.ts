@@ -6,7 +6,7 @@ import { checkEmailLink, confirmEmail, sendEmailLink } from "./accounts/email-ad
 import { exportAccount } from "./accounts/export-account.js";
 import { type HeldKeys, heldKeys } from "./accounts/held-keys.js";
 import { type KeyUses, keyUses } from "./accounts/key-uses.js";
-import { endLastingAccess, readLastingAccess } from "./accounts/lasting-access.js";
+import { lastingAccess } from "./accounts/lasting-access.js";
 import { hasAccounts, openAccount, signUp } from "./accounts/open-account.js";
 import { checkPasswordLink, sendPasswordLink, setPasswordByLink } from "./accounts/password-links.js";
 import { readAccount } from "./accounts/read-account.js";
@@ -97,8 +97,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     listApiKeys: listApiKeys(ports),
     revokeApiKey: revokeApiKey(ports),
     revokeAnyApiKey: revokeAnyApiKey(ports),
-    readLastingAccess: readLastingAccess(ports),
-    endLastingAccess: endLastingAccess(ports),
+    ...lastingAccess(ports),
   },
   credits: {
     createOrder: createOrder(ports),

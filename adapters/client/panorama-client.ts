@@ -32,6 +32,7 @@ import { type ApiRequest, type Call, callOf } from "./requests/send-request.js";
 import { ServiceRequests } from "./requests/service-requests.js";
 import { WAIT_MILLISECONDS, waitForTask } from "./requests/wait-for-task.js";
 import type {
+  CanceledTask,
   CreatedTask,
   CreationInput,
   CreditTotals,

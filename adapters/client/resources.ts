@@ -84,6 +84,9 @@ export type FailedTask = TaskCore & {
 /** A task, by its `status`. */
 export type PanoramaTask = ProcessingTask | SucceededTask | FailedTask;
 
+/** The end of a canceled task, for a key without the scope `read`. */
+export type CanceledTask = Pick<PanoramaTask, "id" | "status" | "credits_charged"> & { readonly error?: TaskError };
+
 /** The answer to a creation. `status` is `processing`, also if it was repeated: read the task for its status. */
 export type CreatedTask = TaskCore & { readonly status: PanoramaTask["status"] };
 

@@ -16,7 +16,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
-import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
+import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
 
@@ -64,7 +64,7 @@ export const createApiKey =
     const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
     if (allowed.isErr()) return err(allowed.error);
     const created = newApiKey(ports, accountId, name, limits);
-    const access = accessOf(ports.secrets, admittedBy, created.key.createdAt);
+    const access = admittedBy && { ...admittedBy, now: created.key.createdAt };
     return (await ports.keys.insert(created.key, admitKey, access)).map(() => created);
   };
 

@@ -3,29 +3,30 @@ import type { Clock } from "../ports/clock.js";
 import type { ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 
-type ReadPorts = {
-  readonly keys: Pick<ApiKeyStore, "listLive">;
-  readonly endpoints: Pick<EndpointStore, "list">;
-};
-
-type EndPorts = ReadPorts & {
-  readonly keys: Pick<ApiKeyStore, "revoke">;
-  readonly endpoints: Pick<EndpointStore, "delete">;
+type Ports = {
+  readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">;
+  readonly endpoints: Pick<EndpointStore, "list" | "delete">;
   readonly clock: Pick<Clock, "now">;
 };
 
-/** The API keys and the endpoints with a URL, which a new password does not end: somebody else may have made them. */
-export const readLastingAccess = ({ keys, endpoints }: ReadPorts) =>
-  async function lasting(account: AccountId) {
+/** What a new password does not end, and somebody else may have made: live API keys, and endpoints with a URL. */
+export function lastingAccess({ keys, endpoints, clock }: Ports) {
+  const list = async (account: AccountId) => {
     const listed = await endpoints.list(account);
     return { keys: await keys.listLive(account), endpoints: listed.filter(({ url }) => url !== undefined) };
   };
-
-/** Revokes these keys and deletes these endpoints. */
-export const endLastingAccess = (ports: EndPorts) =>
-  async function end(account: AccountId): Promise<void> {
-    const { keys, endpoints } = await readLastingAccess(ports)(account);
-    const now = ports.clock.now();
-    for (const { id } of keys) await ports.keys.revoke(id, now);
-    for (const { id } of endpoints) await ports.endpoints.delete(id, account, now);
+  return {
+    /** How many there are; `undefined` without any. */
+    async countLastingAccess(account: AccountId) {
+      const lasting = await list(account);
+      const counted = { keys: lasting.keys.length, endpoints: lasting.endpoints.length };
+      return counted.keys + counted.endpoints > 0 ? counted : undefined;
+    },
+    async endLastingAccess(account: AccountId): Promise<void> {
+      const lasting = await list(account);
+      const now = clock.now();
+      for (const { id } of lasting.keys) await keys.revoke(id, now);
+      for (const { id } of lasting.endpoints) await endpoints.delete(id, account, now);
+    },
   };
+}

@@ -6,6 +6,7 @@ import type { AccountId } from "../../domain/ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore, SessionStore } from "../ports/stores/account-stores.js";
 import {
   type Credentials,
@@ -51,17 +52,23 @@ type FindSessionPorts = {
 };
 
 /** A logged-in user. Every form contains `formToken`, which other sites cannot know (protection against CSRF). */
-export type Visitor = { readonly account: Account; readonly token: SessionToken; readonly formToken: string };
+export type Visitor = {
+  readonly account: Account;
+  readonly token: SessionToken;
+  readonly admittedBy: AdmittedBy;
+  readonly formToken: string;
+};
 
 /** Returns the user of this session token; `undefined` for an unknown, expired or ended session. */
 export const findSession =
   ({ accounts, sessions, clock, secrets }: FindSessionPorts) =>
   async (token: SessionToken): Promise<Visitor | undefined> => {
-    const session = await sessions.find(secrets.sha256(token));
+    const sessionSha256 = secrets.sha256(token);
+    const session = await sessions.find(sessionSha256);
     if (session === undefined || !isLive(session, clock.now())) return undefined;
     const account = await accounts.find(session.accountId);
     // The prefix makes this digest differ from the one in the store: a leaked store does not reveal form tokens.
-    return account && { account, token, formToken: secrets.sha256(`form ${token}`) };
+    return account && { account, token, admittedBy: { sessionSha256 }, formToken: secrets.sha256(`form ${token}`) };
   };
 
 /** Ports of `newSession`. */

@@ -13,7 +13,7 @@ import { acceptsCreations, type GenerationProvider } from "../ports/generation-p
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
-import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
+import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
@@ -123,7 +123,7 @@ const newOpening = (
   };
   return {
     account: owner,
-    access: accessOf(secrets, admittedBy, now),
+    access: admittedBy && { ...admittedBy, now },
     dueAt: nowPlus(submissionDeadlineMilliseconds),
     idempotent: idempotencyKey && {
       key: idempotencyKey,

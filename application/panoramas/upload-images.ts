@@ -12,7 +12,7 @@ import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
-import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
+import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
 /** Checks if the account may upload anything now, before its files are received. */
@@ -75,7 +75,7 @@ export const uploadImages =
       })),
       now,
       (standing, bytes) => admitUpload(standing, bytes, policy.prices),
-      accessOf(ports.secrets, admittedBy, now),
+      admittedBy && { ...admittedBy, now },
     );
     if (added.isErr()) return err(added.error);
     for (const [index, name] of added.value.entries()) {

@@ -14,8 +14,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { Secrets } from "../ports/secrets.js";
-import { type AccessRefused, type AdmittedBy, accessOf } from "../ports/stores/access.js";
+import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
@@ -43,7 +42,6 @@ export const newEndpoint = (
 });
 
 type CreateEndpointPorts = NewEndpointPorts & {
-  readonly secrets: Pick<Secrets, "sha256">;
   readonly accounts: Pick<AccountStore, "exists">;
   readonly endpoints: Pick<EndpointStore, "insert">;
 };
@@ -63,7 +61,7 @@ export const createEndpoint =
     if (parsed.isErr()) return err(parsed.error);
     if (!(await ports.accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
     const endpoint = newEndpoint(ports, account, parsed.value);
-    const access = accessOf(ports.secrets, admittedBy, endpoint.createdAt);
+    const access = admittedBy && { ...admittedBy, now: endpoint.createdAt };
     const inserted = await ports.endpoints.insert(endpoint, (urls) => admitEndpointAt(parsed.value, urls), access);
     return inserted.isErr() ? err(inserted.error) : ok(endpoint);
   };

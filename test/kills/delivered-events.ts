@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import type { Database } from "../../adapters/persistence/sql/database.js";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createEndpoint } from "../../application/webhooks/endpoints.js";
@@ -15,7 +14,7 @@ export const addEndpoints = async (
   receiver: WebhookReceiver,
   accounts: readonly AccountId[],
 ): Promise<void> => {
-  const ports = { ...sqlStores(database), clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
+  const ports = { ...sqlStores(database), clock: new SystemClock(), ids: new RandomIds() };
   for (const account of accounts) {
     const path = `/${account}`;
     const created = await createEndpoint(ports, { privateOrigins: [receiver.origin] })(account, receiver.origin + path);

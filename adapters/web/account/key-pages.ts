@@ -59,9 +59,12 @@ export const keyPages = (parts: Parts): readonly Page[] => {
         if (name.isErr()) return refusal(parts, visitor, name.error, form);
         const limits = keyLimitsOf(form, parts.clock.now());
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
-        const created = await parts.accounts.createApiKey(visitor.account.id, name.value, limits.value, {
-          session: visitor.token,
-        });
+        const created = await parts.accounts.createApiKey(
+          visitor.account.id,
+          name.value,
+          limits.value,
+          visitor.admittedBy,
+        );
         return created.match(
           ({ secret, key }) =>
             redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),

@@ -22,7 +22,7 @@ import {
 type Parts = {
   readonly accounts: Pick<
     UseCases["accounts"],
-    "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink" | "findSession" | "readLastingAccess"
+    "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink" | "findSession" | "countLastingAccess"
   >;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -85,9 +85,8 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
 /** The page that says which keys and endpoints a new password leaves, if there are any. */
 const pathAfterReset = async ({ accounts, guard }: Parts, request: PageRequest, session: SessionToken) => {
   const visitor = await accounts.findSession(session);
-  const lasting = visitor && (await accounts.readLastingAccess(visitor.account.id));
-  const stays = lasting !== undefined && lasting.keys.length + lasting.endpoints.length > 0;
-  return stays ? "/account/settings?done=password" : guard.keptNext(request);
+  const lasting = visitor && (await accounts.countLastingAccess(visitor.account.id));
+  return lasting === undefined ? guard.keptNext(request) : "/account/settings?done=password";
 };
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;

@@ -36,7 +36,7 @@ type Parts = {
     | "confirmEmail"
     | "delete"
     | "export"
-    | "readLastingAccess"
+    | "countLastingAccess"
     | "endLastingAccess"
   >;
   readonly credits: Pick<UseCases["credits"], "readTotals">;
@@ -199,7 +199,7 @@ const settingsPage = async (
   const { email } = account;
   const notice = noticeOf(done, sendsMail);
   const totals = await credits.readTotals(account.id);
-  const lasting = done === "password" ? await accounts.readLastingAccess(account.id) : undefined;
+  const lasting = done === "password" ? await accounts.countLastingAccess(account.id) : undefined;
   const main = html`<div class="page">
 <h1>Settings</h1>
 ${accountNav(PATH)}
@@ -238,16 +238,12 @@ ${ownPasswordField}
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-/** What a new password leaves. A thief may have made it. */
-const lastingAccess = (
-  { keys, endpoints }: Awaited<ReturnType<Parts["accounts"]["readLastingAccess"]>>,
-  formToken: string,
-): Html | undefined => {
-  if (keys.length + endpoints.length === 0) return undefined;
-  return html`<section class="panel" aria-labelledby="lasting"><h2 id="lasting">What goes on</h2>
-<p>These go on working: ${keys.length} of your API keys, ${endpoints.length} of your webhook endpoints. Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>, or end them all, for example because somebody else knew your password.</p>
+type Lasting = NonNullable<Awaited<ReturnType<Parts["accounts"]["countLastingAccess"]>>>;
+
+const lastingAccess = ({ keys, endpoints }: Lasting, formToken: string): Html =>
+  html`<section class="panel" aria-labelledby="lasting"><h2 id="lasting">What goes on</h2>
+<p>Your new password does not end your API keys (${keys}) and your webhook endpoints (${endpoints}). Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>. If somebody else knew your password, end them all.</p>
 <form method="post" action="/account/access/end">${hiddenToken(formToken)}<button class="button danger">Revoke all keys and delete all endpoints</button></form></section>`;
-};
 
 const creditConsequences = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
 ${remaining > 0 && html`<li>Your ${creditsCount(remaining)} are lost.</li>`}

@@ -89,9 +89,8 @@ const changeForm = (
 });
 
 const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visitor): Promise<PageReply> => {
-  const created = await parts.webhooks.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim(), {
-    session: visitor.token,
-  });
+  const url = (form.get("url") ?? "").trim();
+  const created = await parts.webhooks.createEndpoint(visitor.account.id, url, visitor.admittedBy);
   if (created.isOk()) return redirect(PATH);
   const refusal = (status: number, error: string) => webhooksPage(parts, status, visitor, { error, form });
   switch (created.error.kind) {

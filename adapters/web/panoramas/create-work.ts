@@ -74,8 +74,8 @@ const create = async (parts: WorksParts, request: PageRequest & PageBody, visito
 
   const checked = parseCreationForm(parts, form, files.length);
   if (checked.isErr()) return refused(checked.error);
-  const { id } = visitor.account;
-  const admittedBy = { session: visitor.token };
+  const { account, admittedBy } = visitor;
+  const { id } = account;
   const uploaded =
     files.length === 0
       ? ok({ urls: [] })
