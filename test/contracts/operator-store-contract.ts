@@ -28,6 +28,7 @@ import { credits } from "../../domain/credits/credits.js";
 import { adjust } from "../../domain/credits/funds.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
 import { audit } from "../../domain/credits/ledger-audit.js";
+import type { Standing } from "../../domain/credits/standing.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
@@ -310,16 +311,35 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       ["password", () => stores.accounts.replacePassword(owner, "hash", "next")],
       ["session", () => stores.sessions.insert({ ...SESSION, accountId: owner }, "hash")],
       ["threshold", async () => (await stores.accounts.setLowBalance(owner, credits(5))).isOk()],
+      [
+        "creation",
+        async () => {
+          const decide = (standing: Standing) => openATask(standing, aSubmittingTask(), noon);
+          return (await stores.tasks.open({ account: owner, dueAt: later, decide })).isOk();
+        },
+      ],
+      [
+        "default endpoint",
+        async () => {
+          await stores.endpoints.ensureDefault(anEndpoint({ id: endpointId(6), url: undefined }));
+          return (await stores.endpoints.list(owner)).length > 0;
+        },
+      ],
       ["resumption", async () => (await stores.operators.suspend(owner, undefined)).isOk()],
     ];
 
-    it.each(begins)("writes nothing of a new %s after a closing, and nothing stays of one before", async (_, begin) => {
+    const inBothOrders = begins.flatMap(([what, begin]) =>
+      (["before", "after"] as const).map((when) => [what, when, begin] as const),
+    );
+
+    it.each(inBothOrders)("writes no new %s in a closed account, and keeps none, %s the closing", async (...row) => {
+      const [, when, begin] = row;
       const closedEmail = "closed-1@closed.invalid" as Email;
       const now = { email: "new@example.com" as Email, expiresAt: later };
       const close = () => stores.operators.close(owner, closedEmail, later, () => ok(undefined));
       await stores.links.insert({ tokenSha256: "3".repeat(64), ...now }, noon, 5);
-      const [closed] = await Promise.all([close(), begin()]);
-      expect(closed).toEqual(ok(undefined));
+      const both = when === "after" ? [close(), begin()] : [begin(), close()];
+      expect(await Promise.all(both)).toContainEqual(ok(undefined));
       expect((await stores.operators.account(owner))?.account.email).toBe(closedEmail);
       expect(await stores.keys.list(owner)).toEqual([]);
       expect(await stores.endpoints.list(owner)).toEqual([]);

@@ -68,12 +68,8 @@ export class SqliteApiRequests implements ApiRequests {
     if (allowed.isErr()) return err(allowed.error);
     const accountId = branded<AccountId>(row, "account_id");
     const budgets = hasBudget(limits) ? limits : undefined;
-    const key = {
-      id: branded<ApiKeyId>(row, "key_id"),
-      expiresAt: limits.expiresAt,
-      budgets,
-      mayRead: limits.scopes.includes("read") ? undefined : (false as const),
-    };
+    const mayRead = limits.scopes.includes("read") ? undefined : false;
+    const key = { id: branded<ApiKeyId>(row, "key_id"), expiresAt: limits.expiresAt, budgets, mayRead };
     return whenReady(countRequest(this.rateLimits, key.id, accountId, kind), (counted) =>
       counted.isErr()
         ? err(counted.error)

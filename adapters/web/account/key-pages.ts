@@ -59,12 +59,8 @@ export const keyPages = (parts: Parts): readonly Page[] => {
         if (name.isErr()) return refusal(parts, visitor, name.error, form);
         const limits = keyLimitsOf(form, parts.clock.now());
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
-        const created = await parts.accounts.createApiKey(
-          visitor.account.id,
-          name.value,
-          limits.value,
-          visitor.admittedBy,
-        );
+        const { account, admittedBy } = visitor;
+        const created = await parts.accounts.createApiKey(account.id, name.value, limits.value, admittedBy);
         return created.match(
           ({ secret, key }) =>
             redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),

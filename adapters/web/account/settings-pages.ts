@@ -203,7 +203,7 @@ const settingsPage = async (
   const main = html`<div class="page">
 <h1>Settings</h1>
 ${accountNav(PATH)}
-${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${lasting && lastingAccess(lasting, formToken)}${errorBox(refusal?.error)}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${lasting && lastingAccess(lasting.keys, lasting.endpoints, formToken)}${errorBox(refusal?.error)}
 <div class="sections">
 <section class="panel" aria-labelledby="address"><h2 id="address">E-mail address</h2>
 <p>You log in with <strong>${email}</strong>.</p>
@@ -238,9 +238,7 @@ ${ownPasswordField}
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-type Lasting = NonNullable<Awaited<ReturnType<Parts["accounts"]["countLastingAccess"]>>>;
-
-const lastingAccess = ({ keys, endpoints }: Lasting, formToken: string): Html =>
+const lastingAccess = (keys: number, endpoints: number, formToken: string): Html =>
   html`<section class="panel" aria-labelledby="lasting"><h2 id="lasting">What goes on</h2>
 <p>Your new password does not end your API keys (${keys}) and your webhook endpoints (${endpoints}). Look at your <a href="/account/keys">keys</a> and <a href="/account/webhooks">webhooks</a>. If somebody else knew your password, end them all.</p>
 <form method="post" action="/account/access/end">${hiddenToken(formToken)}<button class="button danger">Revoke all keys and delete all endpoints</button></form></section>`;

@@ -45,7 +45,7 @@ export type AdmittedKey = {
   readonly expiresAt?: Date | undefined;
   readonly budgets: Budgets | undefined;
   /** `false`: it lacks the scope `read`. */
-  readonly mayRead?: false | undefined;
+  readonly mayRead?: boolean | undefined;
   readonly account?: AccountSnapshot | undefined;
 };
 

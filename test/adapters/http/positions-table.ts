@@ -116,6 +116,7 @@ export const POSITIONS: Readonly<Record<string, Positions>> = {
   "post /account/deliveries/:id/resend": { fields: {} },
   "get /account/settings": { query: ["done"] },
   "post /account/password": { fields: { current: "wrong words here", password: "right words here" } },
+  "post /account/access/end": { fields: {} },
   "get /account/email": { query: ["token"] },
   "post /account/email": { fields: { current: "wrong words here", email: "nobody@example.com" } },
   "post /account/email/confirm": { fields: { token: "t" } },

@@ -94,6 +94,7 @@ describe("accessibility of the web pages", () => {
     await page.locator(".revoke summary").first().click();
     await check("/account/keys");
     await visit("/account/webhooks");
+    await visit("/account/settings?done=password");
     await visit("/account/settings?done=link");
     await page.getByText("Delete my account", { exact: true }).click();
     await check("/account/settings");

@@ -120,7 +120,7 @@ describe("closeAccount", () => {
     expect(exported).not.toContain("garden");
     expect(exported).not.toContain("order-of-fay");
     const refused = await world.createPanorama(owner, aCreationRequest());
-    expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "insufficient_credits" });
+    expect(refused._unsafeUnwrapErr()).toEqual({ kind: "access_ended" });
   });
 
   it("erases tasks and events page by page until none is left", async () => {

@@ -228,6 +228,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /account/webhooks/:id/test": { unknown: form("/account/webhooks/none/test", {}, 404) },
   "GET /account/settings": { "": page("/account/settings") },
   "POST /account/password": { refused: form("/account/password", { password: "short" }, 400) },
+  "POST /account/access/end": "revokes the keys and deletes the endpoints of the account, which has few",
   "GET /account/email": { unknown: page("/account/email?token=none", 410) },
   "POST /account/email": { refused: form("/account/email", { email: "nowhere" }, 400) },
   "POST /account/email/confirm": { unknown: form("/account/email/confirm", { token: "none" }, 410) },

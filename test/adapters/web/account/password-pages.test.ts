@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { lastingAccess } from "../../../../application/accounts/lasting-access.js";
 import { invite } from "../../../../application/operators/invite.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
@@ -33,8 +34,9 @@ describe("passwords by link", () => {
     const error = "Password must have 10 to 200 characters, but has 9.";
     expect(await reset(lastToken(), "too short")).toMatchObject({ status: 400, error });
     const set = await reset(lastToken());
-    expect([set.status, set.location]).toEqual([303, "/works"]);
-    expect((await visit("/works", set.cookie)).status).toBe(200);
+    expect([set.status, set.location]).toEqual([303, "/account/settings?done=password"]);
+    const page = await visiting(service, set.cookie).get("/account/settings?done=password");
+    expect(page.text).toContain("does not end your API keys (1) and your webhook endpoints (0)");
     for (const { status, text } of [await reset(lastToken()), await visit(path)])
       expect([status, text]).toEqual([410, expect.stringContaining("This link has expired")]);
   });
@@ -61,6 +63,7 @@ describe("passwords by link", () => {
   it("return to the page that required the login, in the same browser", async () => {
     const asked = await post("/password/forgot", { email: ann.email, next: "/works?prompt=a+lake%3B+at+dawn" });
     expect(asked.headers.get("set-cookie")).toMatch(/^next=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/);
+    await lastingAccess(service).endLastingAccess(ann.id);
     const resetIn = (cookie: string) =>
       visiting(service, cookie).post("/password/reset", { token: lastToken(), password: NEW_PASSWORD });
     expect((await resetIn(asked.cookie)).location).toBe("/works?prompt=a+lake%3B+at+dawn");

@@ -32,6 +32,21 @@ describe("the settings of an account", () => {
     expect((await member.get("/works")).location).toBe(LOGGED_OUT);
   });
 
+  it("end the keys and endpoints that a new password leaves, when the owner wants it", async () => {
+    const hook = "https://hooks.example.com/thief";
+    await member.post("/account/webhooks", { url: hook });
+    expect(await member.read("/account/webhooks")).toContain(hook);
+    const { cookie } = await member.post("/account/password", { current: PASSWORD, password: NEW_PASSWORD });
+    const browser = visiting(service, cookie);
+    const page = await browser.get(`${SETTINGS}?done=password`);
+    expect(page.text).toContain("does not end your API keys (1) and your webhook endpoints (1)");
+    const ended = await browser.post("/account/access/end", { form_token: page.token });
+    expect([ended.status, ended.location]).toEqual([303, `${SETTINGS}?done=access`]);
+    expect((await browser.get("/account/webhooks")).text).not.toContain(hook);
+    expect(await service.keys.listLive(ann.id)).toEqual([]);
+    expect((await browser.get(`${SETTINGS}?done=password`)).text).not.toContain("does not end");
+  });
+
   it("refuse a wrong password, a short new one, and too many attempts", async () => {
     const change = (current: string, password = NEW_PASSWORD) =>
       member.post("/account/password", { current, password });
