@@ -67,7 +67,6 @@ const openInTurn = async <Refusal>(
   if (waited) {
     // A refusal needs no lock, for which others would have to wait.
     read = await readAccount(database.sql, opening);
-    if (read.refused !== undefined) return err(read.refused);
     if (read.first !== undefined) return read.first.map((task) => ({ task, replayed: true }));
     const decided = opening.decide(read.current, undefined, read.spending, queue?.places[0]?.name);
     if (decided.isErr()) return err(decided.error);
@@ -105,10 +104,9 @@ const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
  */
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
-  { current, version, refused, first, anyWaits, spending }: ReadAccount,
+  { current, version, first, anyWaits, spending }: ReadAccount,
   { account, access, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
 ): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
-  if (refused !== undefined) return err(refused);
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && queue !== undefined) return "tasks_wait";
 
@@ -201,8 +199,8 @@ type ReadAccount = {
   readonly current: Standing;
   readonly version: string;
   readonly anyWaits: boolean;
-  readonly refused: AccessRefused | undefined;
-  readonly first: Result<Task, InvalidRequest> | undefined;
+  /** The refusal of an access that has ended, or the first use of the idempotency key. */
+  readonly first: Result<Task, InvalidRequest | AccessRefused> | undefined;
   readonly spending: Spending | undefined;
 };
 
@@ -214,7 +212,6 @@ const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
   current: standing,
   version,
   anyWaits: false,
-  refused: undefined,
   first: undefined,
   spending: undefined,
 });
@@ -245,12 +242,13 @@ const readAccount = async (
         );
   if (row === undefined) throw new Error(`there is no account ${account}`);
   const current = openingStandingOf(account, { ...row, credits: row.balance });
+  const refused = refusalToBegin(row, current, access);
+  const isFirst = idempotent === undefined || row.request_sha256 === null;
   return {
     current,
     version: text(row, "version"),
     anyWaits: row.any_queued === 1,
-    refused: refusalToBegin(row, current, access),
-    first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
+    first: refused ? err(refused) : isFirst ? undefined : replayOf(row, idempotent),
     spending: spender && toSpending(row),
   };
 };
