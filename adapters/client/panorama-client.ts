@@ -143,8 +143,8 @@ export class PanoramaClient {
   }
 
   /**
-   * `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended. With a key
-   * without the scope `read` only its end.
+   * `POST /panoramas/{id}/cancel`. Returns the task: `failed` if it was canceled, otherwise running or ended. Without
+   * the scope `read` of the key, only its end.
    */
   cancel(id: string, options: CallOptions = {}): Call<PanoramaTask | CanceledTask> {
     const path = `${pathOf(id)}/cancel`;
