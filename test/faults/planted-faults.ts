@@ -120,10 +120,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "adapters/persistence/prepared/lock-account.ts",
     edits: [
       [
-        `update account set credits = credits where id = ?
-    returning id, credits, last_turn, \${OPENING_COLUMNS}, \${ANY_QUEUED} as any_queued`,
-        `select id, credits, last_turn, \${OPENING_COLUMNS}, \${ANY_QUEUED} as any_queued
-    from account where id = ?`,
+        `update account set credits = credits where id = ? returning \${COLUMNS}, \${may.text} as may_begin`,
+        `with one as (select cast(? as text) as asked) select \${COLUMNS}, \${may.text} as may_begin
+    from account join one on id = asked`,
       ],
     ],
     foundBy: [...matrix("queued, one canceled", "postgresql"), "--case", "database.statement"],

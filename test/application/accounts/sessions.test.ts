@@ -59,7 +59,9 @@ const redeem = (token: string, text = "another long passphrase") => setPasswordB
 describe("logIn", () => {
   it("opens a session for the right password, with the e-mail address in any spelling", async () => {
     const token = (await login({ email: " Owner@Example.com " }))._unsafeUnwrap();
-    expect(await findSession(world)(token)).toEqual({ account, token, formToken: `digest of form ${token}` });
+    const admittedBy = { sessionSha256: `digest of ${token}` };
+    const formToken = `digest of form ${token}`;
+    expect(await findSession(world)(token)).toEqual({ account, token, admittedBy, formToken });
   });
 
   it("gives the same error for a wrong password, an unknown address, no address, and an account without password", async () => {
