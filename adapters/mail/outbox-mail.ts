@@ -1,5 +1,5 @@
 import { emailLinkDigest } from "../../application/accounts/email-address.js";
-import type { Clock } from "../../application/ports/clock.js";
+import { CLOCK_TOLERANCE_MILLISECONDS, type Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
 import type { Reporter } from "../../application/ports/reporter.js";
@@ -7,7 +7,7 @@ import type { Secrets } from "../../application/ports/secrets.js";
 import type { AccountStore, PasswordLinkStore } from "../../application/ports/stores/account-stores.js";
 import type { ClaimedLetter, LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../domain/accounts/account.js";
-import { letterRetryAt } from "../../domain/accounts/letter-retries.js";
+import { LETTER_PAUSE_MILLISECONDS_MAX, letterRetryAt } from "../../domain/accounts/letter-retries.js";
 import {
   INVITATION_SECONDS,
   openPasswordLink,
@@ -121,7 +121,11 @@ export class OutboxMail implements Mail {
     const { outbox, clock } = this.ports;
     const now = clock.now();
     const [letter] = await outbox.claim(now, new Date(now.getTime() + LEASE_MILLISECONDS), 1);
-    if (letter === undefined) return false;
+    if (letter === undefined) {
+      const latest = now.getTime() + LETTER_PAUSE_MILLISECONDS_MAX + CLOCK_TOLERANCE_MILLISECONDS;
+      await outbox.bringForward(new Date(latest), now);
+      return false;
+    }
     if (letter.kind === "none") await outbox.remove(letter);
     else await this.attempt({ ...letter, kind: letter.kind }, now);
     return true;

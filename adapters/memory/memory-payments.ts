@@ -47,6 +47,10 @@ export class MemoryPayments implements Payments {
     return ok(session);
   }
 
+  async expire(sessionId: string): Promise<void> {
+    for (const [id, { session }] of this.checkouts) if (session.id === sessionId) this.checkouts.delete(id);
+  }
+
   /**
    * The customer pays: returns the webhook that reports it. With `differences`, it reports another payment that names
    * the order. Throws for an order without a checkout.

@@ -17,6 +17,8 @@ export class ManualPayments implements Payments {
     return ok(undefined);
   }
 
+  async expire() {}
+
   payment() {
     return err(unverifiedWebhook("This service accepts no payment webhooks."));
   }

@@ -89,6 +89,15 @@ export class StripePayments implements Payments {
     }
   }
 
+  /** Stripe refuses it for a paid session. The customer waits, so it is tried once. */
+  async expire(sessionId: string): Promise<void> {
+    try {
+      await this.stripe.checkout.sessions.expire(sessionId, {}, { timeout: 5_000, maxNetworkRetries: 0 });
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    }
+  }
+
   payment(webhook: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook> {
     const body = Buffer.from(webhook);
     const { signature: verifier } = this.stripe.webhooks;

@@ -45,14 +45,17 @@ export const createOrder =
   };
 
 type BuyCreditsPorts = {
-  readonly orders: Pick<OrderStore, "place" | "recordCheckout" | "cancel">;
-  readonly payments: Pick<Payments, "checkout">;
+  readonly orders: Pick<OrderStore, "place" | "recordCheckout" | "cancel" | "find">;
+  readonly payments: Pick<Payments, "checkout" | "expire">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "orderId">;
 };
 
 /** `checkoutUrl`: where the customer pays; `undefined` if the operator confirms payments. */
 type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
+
+/** The order was cancelled, or paid by the operator, while its checkout was opened. */
+export type OrderClosed = { readonly kind: "order_canceled" | "order_paid" };
 
 /**
  * Orders a pack for a customer; returns the URL of its checkout. The account receives the credits when the order is
@@ -63,7 +66,7 @@ export const buyCredits =
   async (
     account: Account,
     pack: CreditPack,
-  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessRefused>> => {
+  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessRefused | OrderClosed>> => {
     const now = clock.now();
     const order = openOrder(ids.orderId(), account.id, pack.credits, now);
     const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
@@ -78,7 +81,10 @@ export const buyCredits =
     const { id: sessionId, token, url } = opened.value;
     const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };
     // Store the checkout before the customer knows its URL: then its payment always finds it.
-    await orders.recordCheckout(order.id, checkout);
+    if (!(await orders.recordCheckout(order.id, checkout))) {
+      await payments.expire(sessionId);
+      return err({ kind: (await orders.find(order.id)) === undefined ? "order_canceled" : "order_paid" });
+    }
     return ok({ order: { ...order, checkout }, checkoutUrl: url });
   };
 
@@ -105,8 +111,11 @@ export const payOrder =
     if (order === undefined) return err(notFound(`There is no order ${id}.`));
     const paid = pay(order, clock.now());
     if (paid.isErr()) return ok(paid.error.order);
-    await orders.pay(paid.value);
-    return ok(paid.value);
+    const stored = await orders.pay(paid.value);
+    if (stored === undefined || stored.state === "pending") {
+      return err(notFound(`The order ${id} was canceled. No credits were added.`));
+    }
+    return ok(stored);
   };
 
 /**

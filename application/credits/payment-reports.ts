@@ -79,23 +79,25 @@ const applyPaymentReport =
       reporter.report({ kind: "payment_returned", returnId, what, paymentId, orderId, credits: recorded?.change ?? 0 });
       return ok(recorded);
     }
-    const { orderId, sessionId } = report;
-    const order = await orders.find(orderId);
-    if (order === undefined) {
-      reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: ["order"] });
+    const { orderId, sessionId, amountCents, currency } = report;
+    const ignored = { kind: "payment_ignored", orderId, sessionId, amountCents, currency } as const;
+    const unknown = () => {
+      reporter.report({ ...ignored, differences: ["order"] });
       return err(notFound(`There is no order ${orderId}.`));
-    }
+    };
+    const order = await orders.find(orderId);
+    if (order === undefined) return unknown();
     const known = payWith(order, report, now).orElse((refusal) =>
       refusal.kind === "already_paid" ? ok(refusal.order) : err(refusal),
     );
     if (known.isErr()) {
-      reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: known.error.differences });
+      reporter.report({ ...ignored, differences: known.error.differences });
       return ok(undefined);
     }
     // Also if it is paid: an order paid by hand has no payment id, and gets it now, so that refunds find the order.
-    await orders.pay(known.value);
-    // Includes refunds that arrived before the payment.
-    const stored = (await orders.find(orderId)) ?? known.value;
+    // What is stored includes refunds that arrived before the payment.
+    const stored = await orders.pay(known.value);
+    if (stored === undefined) return unknown();
     return ok({ order: stored, change: remainingCreditsOf(stored) - remainingCreditsOf(order) });
   };
 

@@ -21,7 +21,7 @@ export const findKeyBySecret =
     operators.keyWithSecret(secrets.sha256(secret));
 
 type ChangeKeyLimitsPorts = {
-  readonly operators: Pick<OperatorStore, "key" | "setKeyLimits">;
+  readonly operators: Pick<OperatorStore, "setKeyLimits">;
   readonly clock: Pick<Clock, "now">;
 };
 
@@ -31,18 +31,11 @@ type ChangeKeyLimitsPorts = {
  */
 export const changeKeyLimits =
   ({ operators, clock }: ChangeKeyLimitsPorts) =>
-  async (
+  (
     id: ApiKeyId,
     change: (limits: KeyLimits, now: Date) => Result<KeyLimits, InvalidRequest>,
-  ): Promise<Result<ApiKey, NotFound | InvalidRequest>> => {
-    const key = await operators.key(id);
-    if (key === undefined) return err(notFound(`There is no key ${id}.`));
-    const now = clock.now();
-    const limits = change(key.limits, now);
-    if (limits.isErr()) return err(limits.error);
-    const changed = await operators.setKeyLimits(id, limits.value, now);
-    return changed.andThen(() => ok({ ...key, limits: limits.value }));
-  };
+  ): Promise<Result<ApiKey, NotFound | InvalidRequest>> =>
+    operators.setKeyLimits(id, (limits) => change(limits, clock.now()));
 
 type RevokeKeysPorts = {
   readonly accounts: Pick<AccountStore, "exists">;

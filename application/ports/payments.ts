@@ -23,6 +23,8 @@ export interface Payments {
     pack: CreditPack,
     email: Email,
   ): Promise<Result<CheckoutSession | undefined, PaymentsUnavailable>>;
+  /** Makes a checkout that nobody knows impossible to pay, if the payment service allows it. Never rejects for that. */
+  expire(sessionId: string): Promise<void>;
   /**
    * Verifies a webhook of the payment service and returns its payment, refund or dispute; `undefined` for any other
    * event. Webhooks may repeat, arrive late or out of order, or belong to other products.

@@ -53,11 +53,16 @@ export type OperationalEvent =
       readonly letter?: string | undefined;
       readonly accountId?: AccountId | undefined;
     }
-  /** A payment does not match the order that it names, so the order is not paid. `order`: there is no such order. */
+  /**
+   * A payment does not match the order that it names, so the order is not paid. `order`: there is no such order. The
+   * session and the amount are for the operator, who returns the money or adds the credits by hand.
+   */
   | {
       readonly kind: "payment_ignored";
       readonly orderId: OrderId;
       readonly sessionId: string;
+      readonly amountCents: number | undefined;
+      readonly currency: string | undefined;
       readonly differences: readonly (PaymentDifference | "order")[];
     }
   /**

@@ -14,6 +14,9 @@ const PAUSE_SECONDS: readonly number[] = [
   10 * HOUR_SECONDS,
 ];
 
+/** Maximum pause until the next attempt. */
+export const LETTER_PAUSE_MILLISECONDS_MAX = Math.max(...PAUSE_SECONDS) * 1000;
+
 /** Time of the next attempt after the failed attempt number `attempt` (from 1); `undefined`: give up. */
 export const letterRetryAt = (attempt: number, failedAt: Date): Date | undefined => {
   const seconds = PAUSE_SECONDS[attempt - 1];

@@ -55,6 +55,13 @@ export const describeLetterOutbox = (technology: string, make: () => Promise<Out
       );
     });
 
+    it("bringForward makes letters due that a clock which was ahead has delayed, and no others", async () => {
+      await made.letters.add(aLetter(1), secondsAfter(noon, 60));
+      await made.letters.add(aLetter(2), secondsAfter(noon, 61));
+      await made.letters.bringForward(secondsAfter(noon, 60), noon);
+      expect(await claim(0)).toEqual([{ ...aLetter(2), attempt: 1 }]);
+    });
+
     it("remove and retry work only with the latest claim", async () => {
       await made.letters.add(aLetter(1), noon);
       const [first] = await claim(0);

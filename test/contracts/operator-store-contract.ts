@@ -230,7 +230,7 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       await open(2, { apiKeyId: key, request: aCreationRequest({ resolution: "2k" }) });
       await steps.failed(await open(3, { apiKeyId: key }));
       const limits = { ...NO_LIMITS, creditsPerDay: credits(10), scopes: ["create"] as const, expiresAt: later };
-      for (const _ of [1, 2]) (await operators.setKeyLimits(key, limits, noon))._unsafeUnwrap();
+      for (const _ of [1, 2]) (await operators.setKeyLimits(key, () => ok(limits)))._unsafeUnwrap();
       expect(await operators.key(key)).toEqual(anApiKey({ limits }));
       const spent = { today: 6, thisMonth: yesterday.getUTCMonth() === noon.getUTCMonth() ? 10 : 6 };
       expect((await keys.spending(owner, noon)).get(key)).toEqual(spent);
@@ -246,10 +246,15 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
           return openATask(standing, task, noon);
         },
       });
-      (await operators.setKeyLimits(key, NO_LIMITS, noon))._unsafeUnwrap();
+      (await operators.setKeyLimits(key, () => ok(NO_LIMITS)))._unsafeUnwrap();
       expect(await operators.key(key)).toEqual(anApiKey());
-      expect((await operators.setKeyLimits(apiKeyId(9), limits, noon))._unsafeUnwrapErr().kind).toBe("not_found");
+      expect((await operators.setKeyLimits(apiKeyId(9), () => ok(limits)))._unsafeUnwrapErr().kind).toBe("not_found");
       expect(await operators.key(apiKeyId(9))).toBe(undefined);
+
+      const oneLimit = (change: object) => operators.setKeyLimits(key, (present) => ok({ ...present, ...change }));
+      const changes = [{ creditsPerDay: credits(5) }, { creditsPerMonth: credits(50) }, { expiresAt: later }];
+      await Promise.all(changes.map(oneLimit));
+      expect((await operators.key(key))?.limits).toEqual(Object.assign({}, NO_LIMITS, ...changes));
     });
 
     const closedEmail = "closed@closed.invalid" as Email;

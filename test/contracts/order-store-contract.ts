@@ -72,14 +72,19 @@ export const describeOrderStore = (
       const { orders } = stores;
       await orders.insert(pending);
       const checkout = anOrderCheckout();
-      await orders.recordCheckout(pending.id, checkout);
-      await orders.recordCheckout(pending.id, anOrderCheckout({ sessionId: "cs_test_2", priceCents: 1 }));
-      await orders.recordCheckout(orderId(99), checkout);
+      expect(await orders.recordCheckout(pending.id, checkout)).toBe(true);
+      const second = anOrderCheckout({ sessionId: "cs_test_2", priceCents: 1 });
+      expect(await orders.recordCheckout(pending.id, second)).toBe(false);
+      expect(await orders.recordCheckout(orderId(99), checkout)).toBe(false);
+      expect(await orders.pay(aPaidOrder({ id: orderId(99) }))).toBe(undefined);
       expect(await orders.find(pending.id)).toEqual({ ...pending, checkout });
-      await orders.pay({ ...paid, checkout });
+      expect(await orders.pay({ ...paid, checkout })).toEqual({ ...paid, checkout });
       expect(await orders.list(owner, 9, undefined)).toEqual([{ ...paid, checkout }]);
       await orders.insert(aPendingOrder({ id: orderId(2), checkout }));
       expect(await orders.find(orderId(2))).toEqual(aPendingOrder({ id: orderId(2), checkout }));
+      await orders.insert(aPendingOrder({ id: orderId(3) }));
+      await orders.pay(aPaidOrder({ id: orderId(3) }));
+      expect(await orders.recordCheckout(orderId(3), checkout)).toBe(false);
     });
 
     it("deletes only a pending order without a checkout that its own account cancels", async () => {

@@ -5,7 +5,8 @@ import { present, toDelivery, toEndpoint } from "../rows/webhook-rows.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import { type Database, inTransaction } from "../sql/database.js";
 import { isAmong, isIn, listOf, skipLocked } from "../sql/dialect-sql.js";
-import { IS_FREE, type Statement } from "../sql/statement.js";
+import { IS_FREE, isWanted, LEASE } from "../sql/leases.js";
+import type { Statement } from "../sql/statement.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
 import { readDueDeliveries } from "./due-deliveries.js";
 import { toEvent } from "./event-rows.js";
@@ -28,7 +29,7 @@ export const claimDeliveries = async (
   if (taken.length === 0) return [];
   const byNumber = new Map(taken.map((delivery) => [delivery.id, delivery]));
   const rows = await sql(
-    `update webhook_delivery set due_at = ?, leased_until = ?, fence = fence + 1 where ${isIn(
+    `update webhook_delivery set ${LEASE} where ${isIn(
       "id",
       `select id from webhook_delivery where ${isAmong("id", dialect)} and due_at <= ? and ${IS_FREE}
         ${skipLocked(dialect)}`,
@@ -50,11 +51,13 @@ export const claimDeliveries = async (
   const tasks = new Map(unreadable.separate(taskRows, toTask).read.map((task) => [task.id as unknown, task]));
   return rows.sort(byId).flatMap((row): DeliveryLease[] => {
     const { id, delivery } = toDelivery({ ...row, due_at: until.getTime() });
-    const event = present(events.get(id));
-    const endpoint = present(endpoints.get(row.endpoint_id));
+    const event = events.get(id);
+    const endpoint = endpoints.get(row.endpoint_id);
+    if (event === undefined || endpoint === undefined) return []; // the account was erased since the update
     const task = tasks.get(row.task_id);
     if (row.task_id !== null && task === undefined) return []; // it cannot be read; another instance may claim it
-    const url = present(endpoint.url ?? task?.request.webhookUrl);
+    const url = endpoint.url ?? task?.request.webhookUrl;
+    if (url === undefined) return [];
     const { lane, origin, receiver } = present(byNumber.get(id));
     const core = { id, fence: integer(row, "fence"), lane, origin, receiver, event, task, url, endpoint };
     return delivery.state === "pending" ? [{ ...core, delivery }] : [];
@@ -75,37 +78,43 @@ export const recordAttempt = async (
     result.kind === "failed"
       ? { text: "failing_since = ? where id = ? and failing_since is null", parameters: [now, endpoint.id] }
       : { text: "failing_since = null where id = ? and failing_since is not null", parameters: [endpoint.id] };
-  const statements: Statement[] = [
-    { text: `update webhook_endpoint set ${failing.text}`, parameters: failing.parameters },
-    ...receiverStatements(lease, outcome, now),
-  ];
+  const endpointFails = { text: `update webhook_endpoint set ${failing.text}`, parameters: failing.parameters };
   await inTransaction(database, async (sql) => {
-    if (next.state !== "pending" || event.type === "credits.low") statements.push(own);
-    else {
-      const [stored] = await sql(`${own.text} returning due_at`, own.parameters);
-      const waits = stored !== undefined && optional(stored, "due_at", date)?.getTime() === next.dueAt.getTime();
+    if (result.kind === "delivered") {
+      const statements = [endpointFails, ...receiverStatements(lease, outcome, now), own];
+      return writeInOneRoundTrip(sql, database.dialect, statements);
+    }
+    const [stored] = await sql(`${own.text} returning due_at`, own.parameters);
+    const storedDueAt = stored && optional(stored, "due_at", date)?.getTime();
+    const dueAt = next.state === "pending" ? next.dueAt : undefined;
+    // A lane from which somebody has sent again does not wait.
+    const wasResent = storedDueAt !== undefined && storedDueAt !== dueAt?.getTime();
+    const statements: Statement[] = [endpointFails, ...receiverStatements(lease, outcome, now, wasResent)];
+    if (dueAt !== undefined && storedDueAt === dueAt.getTime() && event.type !== "credits.low") {
       // Later events of the task wait for this one: until then no claim needs to look at them.
       const later = `update webhook_delivery set due_at = ?
           where task_id = ? and lane = ? and number > ? and due_at < ? and due_at is not null and ${IS_FREE}`;
-      const parameters = [next.dueAt, event.taskId, lane, event.number, next.dueAt, now];
-      if (waits) statements.push({ text: later, parameters });
+      statements.push({ text: later, parameters: [dueAt, event.taskId, lane, event.number, dueAt, now] });
     }
-    await writeInOneRoundTrip(sql, database.dialect, statements);
+    return writeInOneRoundTrip(sql, database.dialect, statements);
   });
 };
 
 /**
- * The change of a delivery after an attempt. A delivery that was resent meanwhile (its due time is before the end of
- * the lease) does not change, and is free now.
+ * The change of a delivery after an attempt. A delivery that was resent meanwhile does not change, and is free now. One
+ * that was given up meanwhile ends as the attempt says, but is not tried again.
  */
 const ownStatement = ({ id, fence }: DeliveryLease, next: Delivery): Statement => {
   const { state, attempts, firstAttemptAt = null, detail = null } = next;
   const [dueAt, endedAt] = next.state === "pending" ? [next.dueAt, null] : [null, next.endedAt];
-  const unlessWanted = ["state", "attempts", "first_attempt_at", "ended_at", "due_at"].map(
-    (column) => `${column} = case when due_at < leased_until then ${column} else ? end`,
-  );
+  const wanted = isWanted("webhook_delivery");
+  const kept = next.state === "pending" ? wanted : `${wanted} and due_at is not null`;
+  const unlessKept = (columns: readonly string[], condition: string) =>
+    columns.map((column) => `${column} = case when ${condition} then ${column} else ? end`).join(", ");
   return {
-    text: `update webhook_delivery set ${unlessWanted.join(", ")}, detail = ?, leased_until = null
+    text: `update webhook_delivery set
+      ${unlessKept(["state", "attempts", "first_attempt_at", "ended_at", "due_at"], kept)},
+      ${unlessKept(["detail"], `${kept} and due_at is null`)}, leased_until = null
       where id = ? and fence = ?`,
     parameters: [state, attempts, firstAttemptAt, endedAt, dueAt, detail, id, fence],
   };

@@ -4,7 +4,7 @@ import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Dialect } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { IS_FREE } from "../sql/statement.js";
+import { IS_FREE } from "../sql/leases.js";
 import { toReceiver } from "./receiver-rows.js";
 
 /** A condition: a receiver waits, or has its only attempt. Both parameters are the present time. */

@@ -15,8 +15,9 @@ export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest:
     const late = `select id from webhook_delivery where ${isLate} and due_at is not null`;
     if ((await sql(`${late} limit 1`, parameters)).length === 0) continue;
     await sql(
-      `update webhook_delivery set due_at = ?, leased_until = null where id in (${late} ${skipLocked(dialect)})`,
-      [dueAt, ...parameters],
+      `update webhook_delivery set due_at = ?,
+        leased_until = case when due_at = leased_until then cast(? as timestamptz) end where id in (${late} ${skipLocked(dialect)})`,
+      [dueAt, dueAt, ...parameters], // an untouched lease ends now, and its late holder may still record its attempt
     );
   }
 };

@@ -14,16 +14,18 @@ import {
   UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
 import { returnRow, toOrder, toReturn } from "../rows/account-rows.js";
-import { type Database, type Dialect, inTransaction, type Sql } from "../sql/database.js";
+import { type Database, inTransaction, type Sql } from "../sql/database.js";
 import { insert, update } from "../sql/statement.js";
 import { bookEntry } from "./book-entry.js";
 import { lockAccount } from "./lock-account.js";
+import { lockName } from "./lock-name.js";
 
 /** Returns the order if it is paid by this, and was not before. */
 export const payOrder = (database: Database, order: PaidOrder | RefundedOrder): Promise<PaidOrder | undefined> => {
   const { id, paidAt, paymentId } = order;
   return inTransaction(database, async (sql) => {
-    if (paymentId !== undefined) await lockPayment(sql, database.dialect, paymentId);
+    // A writer of what came back of a payment and a writer of its order wait for each other.
+    if (paymentId !== undefined) await lockName(sql, database.dialect, paymentId);
     const paid = await sql(
       `update credit_order set paid_at = ?, payment_id = coalesce(payment_id, ?)
       where id = ? and paid_at is null returning *`,
@@ -52,7 +54,7 @@ export const payOrder = (database: Database, order: PaidOrder | RefundedOrder): 
 
 export const recordReturn = (database: Database, paymentId: string, returned: PaymentReturn, now: Date) =>
   inTransaction(database, async (sql) => {
-    await lockPayment(sql, database.dialect, paymentId);
+    await lockName(sql, database.dialect, paymentId);
     const [row] = await sql("update credit_order set payment_id = payment_id where payment_id = ? returning *", [
       paymentId,
     ]);
@@ -139,12 +141,4 @@ export const returnsOf = async (
 ): Promise<PaymentReturn[]> => {
   const rows = await sql("select * from payment_return where order_id = ? or payment_id = ?", [id, paymentId ?? null]);
   return rows.map(toReturn);
-};
-
-/**
- * A writer of what came back of a payment and a writer of the order that the payment is for wait for each other. SQLite
- * has one writer at a time anyway.
- */
-const lockPayment = async (sql: Sql, dialect: Dialect, paymentId: string): Promise<void> => {
-  if (dialect === "postgresql") await sql("select pg_advisory_xact_lock(hashtextextended(?, 0))", [paymentId]);
 };

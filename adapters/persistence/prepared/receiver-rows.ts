@@ -62,16 +62,17 @@ export const receiverStatements = (
   lease: DeliveryLease,
   { receiver, originFreeAt }: AttemptOutcome,
   now: Date,
+  laneIsWanted = false,
 ): Statement[] => {
   const { lane, origin } = lease;
   const { verifiedAt = null, failures, nextAt } = receiver;
-  const own = receiver === lease.receiver ? [] : [[lane, verifiedAt, failures, nextAt]];
+  const own = receiver === lease.receiver ? [] : [[lane, verifiedAt, failures, laneIsWanted ? now : nextAt]];
   const shared = lease.receiver.verifiedAt === undefined ? [[origin, null, 0, originFreeAt]] : [];
   return [...own, ...shared].map((parameters) => ({
     text: `insert into webhook_receiver (name, verified_at, failures, next_at) values (?, ?, ?, ?)
       on conflict (name) do update
       set verified_at = excluded.verified_at, failures = excluded.failures, leased_until = null,
-      next_at = case when webhook_receiver.next_at < webhook_receiver.leased_until
+      next_at = case when webhook_receiver.next_at <> webhook_receiver.leased_until
         then webhook_receiver.next_at else excluded.next_at end
       where ${IS_RECEIVER_FREE} or webhook_receiver.leased_until = ?`,
     parameters: [...parameters, now, lease.delivery.dueAt],

@@ -33,7 +33,8 @@ const LIVE_KEY_WITH_TASK = `select ${KEY}, ${POLL_COLUMNS} from api_key indexed 
 
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory. Nothing
- * that was read is remembered: a revoked key is refused at once, whoever has revoked it.
+ * that was read is remembered: a revoked key is refused as soon as its revocation is committed. A command in another
+ * process can commit only between two commits of this one, so it may first wait for one that is being synced.
  */
 export class SqliteApiRequests implements ApiRequests {
   private readonly database: SynchronousReads;

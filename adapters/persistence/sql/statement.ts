@@ -44,6 +44,3 @@ const PREPARED_CHARACTERS_MAX = 4_000;
 
 /** True if the statement is kept prepared. Statements with a variable number of rows are long and rarely repeat. */
 export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;
-
-/** A condition: the task has no lease. Its parameter is the present time. */
-export const IS_FREE = "(leased_until is null or leased_until <= ?)";

@@ -20,13 +20,7 @@ import { toEvent } from "../prepared/event-rows.js";
 import { bringDeliveriesForward, deleteEvents } from "../prepared/old-deliveries.js";
 import { UnreadableTasks } from "../rows/unreadable-tasks.js";
 import { present, toDelivery } from "../rows/webhook-rows.js";
-import {
-  EventTable,
-  TaskTable,
-  WebhookDeliveryTable,
-  WebhookEndpointTable,
-  WebhookReceiverTable,
-} from "../schema/schema.js";
+import { EventTable, TaskTable, WebhookDeliveryTable, WebhookEndpointTable } from "../schema/schema.js";
 import { optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
@@ -88,8 +82,11 @@ export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
     });
     if (sent.isErr()) return err(sent.error);
     // In a statement of its own: claims lock the receiver before the delivery.
-    const later = { name: sent.value, nextAt: { $gt: now } };
-    await this.entities.nativeUpdate(WebhookReceiverTable, later, { nextAt: now });
+    // Also after the only attempt's lease has ended: its late failure would make the lane wait.
+    await this.database.sql(
+      `update webhook_receiver set next_at = ? where name = ? and (next_at > ? or leased_until is not null)`,
+      [now, sent.value, now],
+    );
     return ok(undefined);
   }
 

@@ -43,6 +43,13 @@ export class SqlLetterOutbox extends EntityStore implements LetterOutbox {
   async retry({ id, attempt }: ClaimedLetter, dueAt: Date): Promise<void> {
     await this.entities.nativeUpdate(LetterTable, { id, attempt }, { dueAt });
   }
+
+  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
+  async bringForward(latest: Date, dueAt: Date): Promise<void> {
+    const late = { dueAt: { $gt: latest } };
+    if ((await this.entities.count(LetterTable, late)) === 0) return;
+    await this.entities.nativeUpdate(LetterTable, late, { dueAt });
+  }
 }
 
 const toLetter = (letter: InferEntity<typeof LetterTable>): ClaimedLetter => {

@@ -1,4 +1,4 @@
-import { type InferEntity, raw } from "@mikro-orm/core";
+import { type InferEntity, LockMode, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
@@ -124,9 +124,20 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     return key === null ? undefined : toApiKey(key);
   }
 
-  async setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
-    const changed = await this.entities.nativeUpdate(ApiKeyTable, { id }, limitsOf(limits));
-    return changed === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
+  setKeyLimits<Refusal>(
+    id: ApiKeyId,
+    decide: (limits: KeyLimits) => Result<KeyLimits, Refusal>,
+  ): Promise<Result<ApiKey, NotFound | Refusal>> {
+    return inUnitOfWork<ApiKey, NotFound | Refusal>(this.database, async (manager) => {
+      const row = await manager.findOne(ApiKeyTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (row === null) return err(notFound(`There is no key ${id}.`));
+      const key = toApiKey(row);
+      return decide(key.limits).map((limits) => {
+        const { scopes, ...others } = limitsOf(limits);
+        Object.assign(row, others, scopes !== limitsOf(key.limits).scopes && { scopes });
+        return { ...key, limits };
+      });
+    });
   }
 
   close<Refusal>(

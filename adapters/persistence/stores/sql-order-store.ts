@@ -46,8 +46,9 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     });
   }
 
-  async recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void> {
-    await this.entities.nativeUpdate(OrderTable, { id, checkoutSession: null }, checkoutOf(checkout));
+  async recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<boolean> {
+    const pending = { id, paidAt: null, checkoutSession: null };
+    return (await this.entities.nativeUpdate(OrderTable, pending, checkoutOf(checkout))) > 0;
   }
 
   async cancel(id: OrderId, accountId: AccountId): Promise<boolean> {
@@ -83,9 +84,10 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     return orders.map((order) => toOrder(rowOf(OrderTable, order)));
   }
 
-  async pay(order: PaidOrder | RefundedOrder): Promise<void> {
+  async pay(order: PaidOrder | RefundedOrder): Promise<Order | undefined> {
     const paid = await payOrder(this.database, order);
     if (paid !== undefined) this.onPaid(paid);
+    return this.find(order.id);
   }
 
   recordReturn(paymentId: string, returned: PaymentReturn, now: Date) {

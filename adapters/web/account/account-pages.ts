@@ -2,6 +2,7 @@ import { ok } from "neverthrow";
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { OrderClosed } from "../../../application/credits/orders.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
@@ -103,7 +104,13 @@ export const accountPages = (parts: Parts): readonly Page[] => {
 /** No pack has this number of credits. */
 type NotForSale = { readonly kind: "not_for_sale" };
 
-type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable | AccountSuspended;
+type Refusal =
+  | InvalidRequest
+  | NotForSale
+  | TooManyPendingOrders
+  | PaymentsUnavailable
+  | AccountSuspended
+  | OrderClosed;
 
 /** A refusal without a status and a sentence does not compile. */
 const refusals: {
@@ -117,6 +124,8 @@ const refusals: {
     ({ limit }) =>
       `You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
   ],
+  order_canceled: [409, () => "The order was canceled. You were not charged."],
+  order_paid: [409, () => "The order is already marked as paid. There is nothing more to pay."],
   payments_unavailable: [
     503,
     () => "The payment service is currently unavailable. You were not charged. Please try again.",

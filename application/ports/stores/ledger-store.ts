@@ -99,8 +99,8 @@ export interface OrderStore {
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal | AccessRefused>>;
-  /** Stores the order's checkout. Does nothing if it already has one. */
-  recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void>;
+  /** Stores the order's checkout. Returns false, and writes nothing, if it was cancelled or paid or has a checkout. */
+  recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<boolean>;
   /**
    * Deletes a pending order of the account without a checkout; returns true if deleted. If `pay` or `recordCheckout`
    * runs concurrently, only one of the calls takes effect.
@@ -113,9 +113,9 @@ export interface OrderStore {
   /**
    * Pending order: stores the paid order, its ledger entry, the new balance and the known refunds of its payment, in
    * one transaction. Paid order: stores only a new payment id, with the known refunds of that payment. New credits pay
-   * the account's debt first.
+   * the account's debt first. Returns the stored order; `undefined`, and writes nothing, if there is none any more.
    */
-  pay(order: PaidOrder | RefundedOrder): Promise<void>;
+  pay(order: PaidOrder | RefundedOrder): Promise<Order | undefined>;
   /** Orders of all accounts, newest first, at most `limit`, older than the order `before`. */
   listAll(filter: OrderFilter, limit: number, before: OrderId | undefined): Promise<Order[]>;
   /**

@@ -37,4 +37,6 @@ export interface LetterOutbox {
   remove(letter: ClaimedLetter): Promise<void>;
   /** Makes the letter due at `dueAt`. No effect if another worker has claimed it since. */
   retry(letter: ClaimedLetter, dueAt: Date): Promise<void>;
+  /** After the clock was set back: makes letters that are due after `latest` due at `dueAt`. */
+  bringForward(latest: Date, dueAt: Date): Promise<void>;
 }

@@ -116,8 +116,14 @@ export interface OperatorStore extends AccountErasure {
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
   /** The key with this SHA-256 of its secret, even if revoked. */
   keyWithSecret(secretSha256: string): Promise<ApiKey | undefined>;
-  /** Replaces the limits. The key's spending in the day and the month of `now` counts for its new budgets. */
-  setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>>;
+  /**
+   * Replaces the limits by those that `decide` returns for the present ones, under a lock of the key. Unchanged scopes
+   * keep those of a newer version. The key's spending in this day and month counts for its new budgets.
+   */
+  setKeyLimits<Refusal>(
+    id: ApiKeyId,
+    decide: (limits: KeyLimits) => Result<KeyLimits, Refusal>,
+  ): Promise<Result<ApiKey, NotFound | Refusal>>;
 
   /**
    * Closes the account in one transaction, if `decide` allows it:

@@ -4,7 +4,7 @@ import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/co
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
-import { buyCredits, cancelOrder, readOrder } from "../../../application/credits/orders.js";
+import { buyCredits, cancelOrder, payOrder, readOrder } from "../../../application/credits/orders.js";
 import { receivePaymentWebhook, reconcilePayments } from "../../../application/credits/payment-reports.js";
 import type { Payments } from "../../../application/ports/payments.js";
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
@@ -51,8 +51,22 @@ describe("buyCredits", () => {
   });
   const checkout: Payments["checkout"] = async (order, { priceCents }, email) =>
     ok({ id: "session-1", token: "token-1", url: `https://pay.example/${order.id}/${priceCents}/${email}` });
-  const buy = (payments: Pick<Payments, "checkout"> = { checkout }) =>
-    buyCredits({ ...world, payments })(account, pack);
+  const buy = (payments: Partial<Payments> = {}) =>
+    buyCredits({ ...world, payments: { checkout, expire: async () => {}, ...payments } })(account, pack);
+
+  it.each(["order_canceled", "order_paid"])("opens no checkout of an order that closes meanwhile: %s", async (kind) => {
+    const expired: string[] = [];
+    const result = await buy({
+      checkout: async (order, ...others) => {
+        if (kind === "order_canceled") (await cancelOrder(world)(account.id, order.id))._unsafeUnwrap();
+        else (await payOrder(world)(order.id))._unsafeUnwrap();
+        return checkout(order, ...others);
+      },
+      expire: async (sessionId) => void expired.push(sessionId),
+    });
+    expect(result).toEqual(err({ kind }));
+    expect(expired).toEqual(["session-1"]);
+  });
 
   it("places a pending order and returns the URL of its checkout", async () => {
     const { order, checkoutUrl } = (await buy())._unsafeUnwrap();
@@ -130,7 +144,14 @@ describe("receivePaymentWebhook", () => {
     expect(await world.ledger.balance(id)).toBe(0);
     const sessionId = differences.sessionId ?? `session_${orderId}`;
     expect(world.reporter.of("payment_ignored")).toEqual([
-      { kind: "payment_ignored", orderId, sessionId, differences: reported },
+      {
+        kind: "payment_ignored",
+        orderId,
+        sessionId,
+        amountCents: differences.amountCents ?? pack.priceCents,
+        currency: differences.currency ?? pack.currency,
+        differences: reported,
+      },
     ]);
     expect((await receive(payments.pay(orderId))).isOk()).toBe(true);
     expect(await world.ledger.balance(id)).toBe(pack.credits);

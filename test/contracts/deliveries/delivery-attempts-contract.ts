@@ -77,6 +77,44 @@ export const describeAttempts = (on: DeliverySetup): void => {
     });
   });
 
+  const lapsed = secondsAfter(until, 1);
+  const resend = (at: Date) => (lease: DeliveryLease) => on.stores.deliveries.resend(lease.id, owner, at);
+  const takeOver = () => claim(1, 1, [], until);
+  const giveUp = () => on.stores.deliveries.switchOff(anEndpoint(), "gone", now, now);
+  const remove = () => on.stores.endpoints.delete(endpointId(1), owner, now);
+  it.each([
+    ["nobody", () => {}, failure, "pending", 5],
+    ["a resend", resend(now), failure, "pending", 0],
+    ["a resend", resend(now), success, "pending", 0],
+    ["a resend after the lease", resend(lapsed), failure, "pending", 31],
+    ["a resend after the lease", resend(lapsed), success, "pending", 31],
+    ["another claim", takeOver, failure, "pending", 30],
+    ["another claim", takeOver, success, "pending", 30],
+    ["the end of the endpoint", giveUp, failure, "failed", undefined],
+    ["the end of the endpoint", giveUp, success, "delivered", undefined],
+    ["the deletion of the endpoint", remove, failure, "failed", undefined],
+  ] as const)("record after %s %#", async (_, meanwhile, result, state, dueAfterSeconds) => {
+    await on.addNewEndpoint();
+    await succeeded();
+    const [lease] = (await claim()) as [DeliveryLease];
+    await meanwhile(lease);
+    await record(lease, result);
+    const [stored] = await on.stores.deliveries.list(owner, 1, undefined);
+    expect(stored?.delivery).toMatchObject({
+      state,
+      ...(dueAfterSeconds !== undefined && { dueAt: secondsAfter(now, dueAfterSeconds) }),
+    });
+    if (dueAfterSeconds === 31) expect(await claim(1, 1, [], lapsed)).toHaveLength(1);
+  });
+
+  it("enable keeps the time since when an endpoint that is on fails", async () => {
+    await addEndpoint();
+    await succeeded();
+    await record((await claim())[0] as DeliveryLease, failure);
+    expect(await on.stores.endpoints.enable(endpointId(1), owner)).toEqual(ok(undefined));
+    expect((await endpoint())?.failingSince).toEqual(now);
+  });
+
   describe("switchOff", () => {
     it("switches an endpoint off once, and gives up pending deliveries", async () => {
       await addEndpoint();

@@ -13,7 +13,8 @@ import { type QueuedTask, requeue, type SubmittingTask } from "../../../../domai
 import { NEXT_PAGE_SIZE } from "../../rows/unreadable-tasks.js";
 import { type Database, inTransaction, type Sql } from "../../sql/database.js";
 import { skipLocked } from "../../sql/dialect-sql.js";
-import { IS_FREE, update } from "../../sql/statement.js";
+import { IS_FREE } from "../../sql/leases.js";
+import { update } from "../../sql/statement.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 import { anyQueued, countBefore, lockQueue, readRound } from "../queue-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";

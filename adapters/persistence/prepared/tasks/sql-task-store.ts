@@ -110,11 +110,14 @@ const recordCancelRequest = async (
   const [sameRefusal, refusal] = refusedAt === undefined ? ["is null", []] : ["= ?", [refusedAt]];
   const [sameSubmission, submission] = "submissions" in task ? ["and submissions = ?", [task.submissions]] : ["", []];
   const rows = await database.sql(
+    // The poll that follows is wanted even if a late holder of an ended lease writes after this.
     `update task set cancel_wanted_at = ?, cancel_refused_at = null,
-    due_at = case when state = 'submitted' and due_at > ? then cast(? as timestamptz) else due_at end
+    due_at = case when state = 'submitted' and (due_at > ? or due_at = leased_until)
+      then cast(? as timestamptz) else due_at end,
+    leased_until = case when state <> 'submitted' or leased_until > ? then leased_until end
     where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and deleted_at is null
     returning id`,
-    [now, now, now, id, state, ...submission, ...refusal],
+    [now, now, now, now, id, state, ...submission, ...refusal],
   );
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
 };

@@ -10,7 +10,7 @@ import type { SubmittedTask } from "../../../../domain/tasks/task.js";
 import { integer, type Row } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 import { isAmong, listOf, skipLocked } from "../../sql/dialect-sql.js";
-import { IS_FREE } from "../../sql/statement.js";
+import { IS_FREE, isWanted, LEASE, WANT_NOW } from "../../sql/leases.js";
 import { eraseTexts } from "./erase-texts.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
 import { moveTask } from "./task-moves.js";
@@ -25,9 +25,6 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   keep: "state = 'succeeded' and deleted_at is null",
   erase: "state = 'succeeded' and deleted_at is not null",
 };
-
-/** Assignments. Both parameters are the end of the lease: if it is not given back, the task is due then. */
-const LEASE = "due_at = ?, leased_until = ?, fence = fence + 1";
 
 /** Tasks brought forward per statement. The next call, seconds later, takes the next ones. */
 const LATE_PER_STATEMENT = 1_000;
@@ -135,7 +132,7 @@ const giveBack = async (
   await database.sql(
     `with postponed (id, state, fence, due_at) as (values ${rows.map(() => row).join(", ")})
     update task set leased_until = null,
-      due_at = case when task.due_at < task.leased_until and task.due_at < postponed.due_at
+      due_at = case when ${isWanted("task")} and task.due_at < postponed.due_at
         then task.due_at else postponed.due_at end
     from postponed
     where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
@@ -144,7 +141,11 @@ const giveBack = async (
 };
 
 const makeDueNow = async (database: Database, id: TaskId, now: Date): Promise<void> => {
-  await database.sql("update task set due_at = ? where id = ? and state = 'submitted' and due_at > ?", [now, id, now]);
+  // Also after its lease has ended: the late holder would make it due later.
+  await database.sql(
+    `update task set ${WANT_NOW} where id = ? and state = 'submitted' and (due_at > ? or due_at = leased_until)`,
+    [now, now, id, now],
+  );
 };
 
 /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */

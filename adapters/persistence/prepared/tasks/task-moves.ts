@@ -7,6 +7,7 @@ import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } fr
 import { countFailure } from "../../rows/account-rows.js";
 import type { Row } from "../../sql/columns.js";
 import type { Database, Dialect, Sql } from "../../sql/database.js";
+import { dueUnlessWanted } from "../../sql/leases.js";
 import { type Statement, update } from "../../sql/statement.js";
 import { CHECKED, writeEvent } from "../event-rows.js";
 import { releaseReferences } from "../reference-rows.js";
@@ -101,7 +102,9 @@ export const replace = async (
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };
-  const due = before.state === "succeeded" ? DUE_UNLESS_DELETED : "due_at = ?";
+  const staysLeased = leasedUntil !== undefined && before.state === next.state;
+  const usual = staysLeased ? dueUnlessWanted("task") : "due_at = ?";
+  const due = before.state === "succeeded" ? DUE_UNLESS_DELETED : usual;
   const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
   const [row] = await sql(`${text} returning id, deleted_at`, parameters);
   if (row === undefined) return err({ kind: "stale_task", id: before.id });

@@ -12,6 +12,7 @@ import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount, SET_PASSWORD } from "../../prepared/insert-account.js";
 import { lockToBegin } from "../../prepared/lock-account.js";
+import { lockName } from "../../prepared/lock-name.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
@@ -23,7 +24,9 @@ const UNIQUE_VIOLATION = "23505";
 /** Password links in SQLite or PostgreSQL. */
 export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkStore {
   insert(link: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
-    return changeEntities(this.database, async (manager) => {
+    return changeEntities(this.database, async (manager, sql) => {
+      // Not by the row of an account: an address may have none, and creations would wait for it.
+      await lockName(sql, this.database.dialect, `links ${link.email}`);
       await manager.nativeDelete(PasswordLinkTable, { expiresAt: { $lte: now } });
       if ((await manager.count(PasswordLinkTable, { email: link.email })) >= liveMax) return false;
       manager.create(PasswordLinkTable, link);

@@ -3,6 +3,7 @@ import type { SessionStore } from "../../../../application/ports/stores/account-
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, EntityStore } from "../../orm/entities.js";
+import { lockName } from "../../prepared/lock-name.js";
 import { sessionRow } from "../../prepared/visitor-rows.js";
 import { AccountTable, SessionTable } from "../../schema/schema.js";
 import { branded, date, type Row, text } from "../../sql/columns.js";
@@ -11,7 +12,8 @@ import { branded, date, type Row, text } from "../../sql/columns.js";
 export class SqlSessionStore extends EntityStore implements SessionStore {
   insert(session: Session, passwordHash: string): Promise<boolean> {
     const { accountId } = session;
-    return changeEntities(this.database, async (manager) => {
+    return changeEntities(this.database, async (manager, sql) => {
+      await lockName(sql, this.database.dialect, `sessions ${accountId}`);
       // A concurrent change of the password waits for this lock, and then sees the new session.
       const lock = { fields: ["id"], lockMode: LockMode.PESSIMISTIC_READ } as const;
       if ((await manager.findOne(AccountTable, { id: accountId, passwordHash }, lock)) === null) return false;
