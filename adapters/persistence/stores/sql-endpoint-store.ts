@@ -58,10 +58,10 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
 
   async enable(id: EndpointId, accountId: AccountId): Promise<Result<void, NotFound>> {
     const on = { offAt: null, offReason: null, failingSince: null };
-    const listed = { id, accountId, ...listedFilter() };
+    const listed = () => ({ id, accountId, ...listedFilter() }); // a raw condition serves one query
     // One that is on keeps the time since when it fails.
-    const enabled = await this.entities.nativeUpdate(WebhookEndpointTable, { ...listed, offAt: { $ne: null } }, on);
-    const isKnown = enabled > 0 || (await this.entities.count(WebhookEndpointTable, listed)) > 0;
+    const enabled = await this.entities.nativeUpdate(WebhookEndpointTable, { ...listed(), offAt: { $ne: null } }, on);
+    const isKnown = enabled > 0 || (await this.entities.count(WebhookEndpointTable, listed())) > 0;
     return isKnown ? ok(undefined) : err(unknown(id));
   }
 
