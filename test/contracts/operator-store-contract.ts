@@ -56,7 +56,8 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
 
     beforeEach(async () => {
       stores = inChangingZones(await makeStores());
-      await stores.accounts.open(anAccount(), { passwordHash: "hash", order: aPaidOrder(), key: anApiKey() });
+      const order = aPaidOrder({ checkout: anOrderCheckout({ priceCents: 900 }) });
+      await stores.accounts.open(anAccount(), { passwordHash: "hash", order, key: anApiKey() });
       await stores.accounts.open(anAccount({ id: other }));
     });
     afterEach(() => stores.close());
@@ -194,7 +195,6 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
 
     it("shows the debt and the open disputes of an account until they end", async () => {
       const { orders, ledger, operators } = stores;
-      await orders.recordCheckout(orderId(1), anOrderCheckout({ priceCents: 900 }));
       await orders.pay(aPaidOrder({ paymentId: "pi_1" }));
       await open(1);
       const dispute = { id: "dp_1", kind: "dispute", state: "open", stateAt: noon } as const;
