@@ -19,6 +19,8 @@ export class FakeStripe {
   readonly lists = new Map<string, readonly ListedObject[]>();
   /** While false, every call is answered with 503. */
   available = true;
+  /** Stripe expires no session that is paid. */
+  isPaid = false;
   private readonly server: Server;
 
   private constructor() {
@@ -28,12 +30,25 @@ export class FakeStripe {
       const { method = "", url: path = "", headers } = request;
       this.calls.push({ method, path, headers, fields: new URLSearchParams(Buffer.concat(chunks).toString()) });
       const list = method === "GET" ? { object: "list", has_more: false, data: this.listed(path) } : undefined;
-      const [status, body] = this.available
-        ? [
-            200,
-            list ?? { id: "cs_test_1", object: "checkout.session", url: "https://checkout.stripe.com/c/pay/cs_test_1" },
-          ]
-        : [503, { error: { type: "api_error", message: "we are down" } }];
+      const isRefused = path.endsWith("/expire") && this.isPaid;
+      const refusal = {
+        error: {
+          type: "invalid_request_error",
+          message: "Only Checkout Sessions with a status in [open] can be expired.",
+        },
+      };
+      const [status, body] = isRefused
+        ? [400, refusal]
+        : this.available
+          ? [
+              200,
+              list ?? {
+                id: "cs_test_1",
+                object: "checkout.session",
+                url: "https://checkout.stripe.com/c/pay/cs_test_1",
+              },
+            ]
+          : [503, { error: { type: "api_error", message: "we are down" } }];
       response.writeHead(status, { "content-type": "application/json", "stripe-should-retry": "false" });
       response.end(JSON.stringify(body));
     });

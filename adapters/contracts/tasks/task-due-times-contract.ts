@@ -36,16 +36,6 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.move(lease!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
   });
 
-  it("makeDueNow after the end of a lease outlasts what its late holder gives back", async () => {
-    const task = await submitted();
-    const [lease] = await tasks.claim("settle", noon, soon, 1);
-    for (const at of [soon, secondsAfter(noon, 31)]) {
-      await tasks.makeDueNow(task.id, at);
-      await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 600) }]);
-    }
-    expect(await tasks.claim("settle", soon, secondsAfter(noon, 60), 9)).toEqual([{ task, fence: 2 }]);
-  });
-
   it("a new lease clears an earlier makeDueNow", async () => {
     const task = await submitted(1, soon);
     await tasks.makeDueNow(task.id, noon);

@@ -1,6 +1,6 @@
 /*
- * Columns of work that workers lease: `due_at`, `leased_until`, `fence`. While nobody else has changed the due time of a
- * leased row, it is the end of the lease. So another due time, or none, says that the row was wanted earlier or
+ * Columns of work that workers lease: `due_at`, `leased_until`, `fence`. While nobody else has changed the due time of
+ * a leased row, it is the end of the lease. So another due time, or none, says that the row was wanted earlier or
  * withdrawn, and whoever ends the lease leaves that as it is.
  */
 
@@ -11,8 +11,8 @@ export const IS_FREE = "(leased_until is null or leased_until <= ?)";
 export const LEASE = "due_at = ?, leased_until = ?, fence = fence + 1";
 
 /**
- * Assignments: the row is wanted now. Each parameter is the present time. A running lease goes on; one that has ended is
- * removed, so that its late holder does not take the due time for its own.
+ * Assignments: the row is wanted now. Each parameter is the present time. A running lease goes on; one that has ended
+ * is removed, so that its late holder does not take the due time for its own.
  */
 export const WANT_NOW =
   "due_at = cast(? as timestamptz), leased_until = case when leased_until > ? then leased_until end";

@@ -56,6 +56,18 @@ describe("StripePayments", () => {
     );
   });
 
+  it.each([
+    ["is open", {}],
+    ["is paid", { isPaid: true }],
+    ["cannot be reached", { available: false }],
+  ])("expires a session, once, and does not reject when it %s", async (_, state) => {
+    Object.assign(stripe, state);
+    expect(await payments.expire("cs_test_1")).toBeUndefined();
+    expect(stripe.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /v1/checkout/sessions/cs_test_1/expire",
+    ]);
+  });
+
   it("returns the payment of a webhook that Stripe signed", () => {
     const session = { metadata: { panorama_order_token: "token-1", other: "of another program" } };
     const webhook = checkoutWebhook(order.id, { session });

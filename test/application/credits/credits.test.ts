@@ -68,6 +68,21 @@ describe("buyCredits", () => {
     expect(expired).toEqual(["session-1"]);
   });
 
+  it("payOrder says that an order was canceled while it was paid, and adds nothing", async () => {
+    const { order } = (await buy({ checkout: async () => ok(undefined) }))._unsafeUnwrap();
+    const orders = {
+      find: async (...args: Parameters<typeof world.orders.find>) => {
+        const found = await world.orders.find(...args);
+        await world.orders.cancel(order.id, account.id);
+        return found;
+      },
+      pay: (...args: Parameters<typeof world.orders.pay>) => world.orders.pay(...args),
+    };
+    const paid = await payOrder({ ...world, orders })(order.id);
+    expect(paid._unsafeUnwrapErr().message).toBe(`The order ${order.id} was canceled. No credits were added.`);
+    expect(await world.ledger.balance(account.id)).toBe(0);
+  });
+
   it("places a pending order and returns the URL of its checkout", async () => {
     const { order, checkoutUrl } = (await buy())._unsafeUnwrap();
     const createdAt = world.clock.now();

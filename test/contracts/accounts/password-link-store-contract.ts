@@ -51,6 +51,13 @@ export const describePasswordLinkStore = (
       expect(await links.find(digest(1), noon)).toBeUndefined(); // expired links are deleted
     });
 
+    it("stores exactly liveMax links of 13 that are asked for at once", async () => {
+      const asked = Array.from({ length: 13 }, (_, n) =>
+        links.insert(openPasswordLink(email, digest(n), noon), noon, 5),
+      );
+      expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(5);
+    });
+
     it("redeem sets the password of the account, ends its sessions and deletes all its links", async () => {
       const { accounts, sessions } = stores;
       const bystander = anAccount({ id: accountId(2) });

@@ -61,6 +61,18 @@ export const describeSessionStore = (
       }
     });
 
+    it("keeps exactly the maximum of sessions when 20 more begin at once", async () => {
+      const token = (n: number) => `d${n}`.padStart(64, "0");
+      const login = (n: number) =>
+        sessions.insert(openSession(accountId(1), token(n), secondsAfter(noon, 9 + n)), "the hash");
+      for (let n = 0; n < SESSIONS_MAX - 2; n += 1) await login(n);
+      await Promise.all(Array.from({ length: 20 }, (_, n) => login(SESSIONS_MAX + n)));
+      const tokens = [first.tokenSha256, second.tokenSha256];
+      for (let n = 0; n < SESSIONS_MAX + 20; n += 1) tokens.push(token(n));
+      const kept = await Promise.all(tokens.map((one) => sessions.find(one)));
+      expect(kept.filter((session) => session !== undefined)).toHaveLength(SESSIONS_MAX);
+    });
+
     it("deletes one session, also repeatedly, and keeps the others", async () => {
       await sessions.delete(first.tokenSha256);
       await sessions.delete(first.tokenSha256);

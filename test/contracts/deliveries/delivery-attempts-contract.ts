@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anEndpoint, endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { notFound } from "../../../application/errors.js";
 import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
+import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** What becomes of a delivery: its attempts, the end of its endpoint, a resend, its deletion. */
@@ -105,6 +106,29 @@ export const describeAttempts = (on: DeliverySetup): void => {
       ...(dueAfterSeconds !== undefined && { dueAt: secondsAfter(now, dueAfterSeconds) }),
     });
     if (dueAfterSeconds === 31) expect(await claim(1, 1, [], lapsed)).toHaveLength(1);
+  });
+
+  const probeAgain = () => {
+    const all = { limit: 1, laneLimit: 1, busyLanes: [], choose: (due: readonly DueDelivery[]) => due };
+    return on.stores.deliveries.claim({ ...all, now: until, until: secondsAfter(noon, 120) });
+  };
+  // A probe of a lane in doubt from 60 to 90 seconds, whose failure makes the lane wait. Another event waits there.
+  const another = async () => (await on.stores.deliveries.list(owner, 1, undefined))[0]?.id ?? 0;
+  it.each([
+    ["nobody", () => {}, 70],
+    ["a resend of another event", async () => on.stores.deliveries.resend(await another(), owner, now), 60],
+    ["one after the lease", async () => on.stores.deliveries.resend(await another(), owner, lapsed), 91],
+    ["another probe", probeAgain, 120],
+  ] as const)("a lane is free at the right time after a probe and %s", async (_, meanwhile, freeAfter) => {
+    await addEndpoint();
+    await setReceiver(endpointId(1), { verifiedAt: noon, failures: 1, nextAt: noon });
+    for (const n of [1, 2]) await succeeded(n);
+    const [probe] = (await claim()) as [DeliveryLease];
+    await meanwhile();
+    await record(probe, failure);
+    const later = (seconds: number) => claim(9, 9, [], secondsAfter(noon, seconds));
+    expect(await later(freeAfter - 0.001)).toEqual([]);
+    expect(await later(freeAfter)).toHaveLength(1);
   });
 
   it("enable keeps the time since when an endpoint that is on fails", async () => {

@@ -132,7 +132,7 @@ const giveBack = async (
   await database.sql(
     `with postponed (id, state, fence, due_at) as (values ${rows.map(() => row).join(", ")})
     update task set leased_until = null,
-      due_at = case when ${isWanted("task")} and task.due_at < postponed.due_at
+      due_at = case when ${isWanted("task")} and (task.due_at < postponed.due_at) is not false
         then task.due_at else postponed.due_at end
     from postponed
     where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,

@@ -1,12 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../../adapters/contracts/support/builders.js";
+import { MemoryPayments } from "../../../../adapters/memory/memory-payments.js";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
 import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { adjust } from "../../../../domain/credits/funds.js";
 import { type Order, orderId, pay } from "../../../../domain/credits/order.js";
 import { newMember, setUpService } from "../../../support/visit.js";
-import type { Person } from "../../../support/web-service.js";
+import { type Person, WebService } from "../../../support/web-service.js";
 
 describe("the account page", () => {
   const service = setUpService({ receiptText: "Panoramas <Ltd>\nVAT 42" });
@@ -107,6 +108,23 @@ describe("the account page", () => {
     const error =
       "You have 10 orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.";
     expect(await post("/account/orders", { credits: "100" })).toMatchObject({ status: 409, error });
+  });
+
+  it.each([
+    ["canceled", "The order was canceled. You were not charged."],
+    ["paid", "The order is already marked as paid. There is nothing more to pay."],
+  ])("sends nobody to a checkout of an order that was %s meanwhile", async (closed, error) => {
+    const payments = new MemoryPayments();
+    const shop = await WebService.start(payments);
+    onTestFinished(() => shop.end());
+    const { person, post } = await newMember(shop);
+    const checkout = payments.checkout.bind(payments);
+    payments.checkout = async (order, pack, email) => {
+      if (closed === "canceled") await shop.orders.cancel(order.id, person.id);
+      else await shop.orders.pay(pay(order, shop.clock.now())._unsafeUnwrap());
+      return checkout(order, pack, email);
+    };
+    expect(await post("/account/orders", { credits: "100" })).toMatchObject({ status: 409, error, location: null });
   });
 
   it("writes activity in words, with time and a link to the panorama", async () => {
