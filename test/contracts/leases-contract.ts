@@ -73,6 +73,14 @@ export const describeLeases = (
       }
     });
 
+    it("a task that is deleted in processing gives its credits back when it fails", async () => {
+      await stores.accounts.open(anAccount(), { order: aPaidOrder() });
+      const task = await steps.open(aSubmittingTask({ id: taskId(1) }), noon);
+      unwrap(await stores.tasks.delete(task.id, task.accountId, at(1)));
+      await steps.failed(task);
+      expect(await stores.ledger.totals(task.accountId)).toMatchObject({ remaining: 100, reserved: 0 });
+    });
+
     const remove = async () => {
       const [second] = await stores.letters.claim(at(90), at(170), 1);
       if (second !== undefined) await stores.letters.remove(second);

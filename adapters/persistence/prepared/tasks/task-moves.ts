@@ -60,7 +60,8 @@ const moveRows = async (
     const replaced = await replace(sql, move);
     if (replaced.isErr()) return err(replaced.error);
     if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
-    if (replaced.value === "deleted") return ok(undefined); // a deleted panorama causes no event
+    // A deleted panorama causes no event. One that was deleted in processing still gives back its slot and credits.
+    if (replaced.value === "deleted" && !isActive(before)) return ok(undefined);
     if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endedAtOf(next) };
     const released = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
