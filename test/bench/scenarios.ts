@@ -6,6 +6,7 @@ const ABOUT = {
   pages: "the landing page and the viewer on slow phones (6 minutes)",
   resources: "start, memory at rest and during uploads (4 minutes)",
   soak: "the built service for minutes under faults (--minutes N)",
+  turns: "the longest turn of the event loop, for each route and for 128 of each form at once (10 minutes)",
   throughput: "requests per second in comparison with neighbours that do the same work",
 };
 

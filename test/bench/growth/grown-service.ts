@@ -10,6 +10,8 @@ import { migrateSqlite, openSqliteFile } from "../../../adapters/persistence/sql
 import { readConfig } from "../../../bootstrap/config.js";
 import { createService, type Service } from "../../../bootstrap/service.js";
 import { tokens } from "../../../bootstrap/tokens.js";
+import type { Rate } from "../../../domain/credits/rate-limit.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { freePort } from "../../support/free-port.js";
 import type { DatabaseKind, Rig } from "../rig.js";
 import { type GrowthRequest, ORIGIN } from "./requests.js";
@@ -28,6 +30,7 @@ export class GrownService {
   readonly readBacklog: () => Promise<unknown>;
   /** For commands. */
   readonly service: Service;
+  readonly origin: string;
   readonly #client: Client;
   #sent = 0;
 
@@ -40,13 +43,16 @@ export class GrownService {
     this.service = service;
     this.routes = routes;
     this.readBacklog = readBacklog;
-    this.#client = new Client(`http://127.0.0.1:${port}`);
+    this.origin = `http://127.0.0.1:${port}`;
+    this.#client = new Client(this.origin);
   }
 
   static async start(
     rig: Rig,
     kind: DatabaseKind,
     seed: (run: Execute, dialect: Dialect) => Promise<void>,
+    /** The active tasks of an account, and all its rates. */
+    more?: { readonly activeMax: number; readonly rate: Rate },
   ): Promise<GrownService> {
     const folder = await mkdtemp(join(tmpdir(), "panorama-growth-"));
     const settings = join(folder, "settings.json");
@@ -67,7 +73,13 @@ export class GrownService {
       DEMO: "false",
       TRUSTED_PROXIES: "127.0.0.0/8",
     })._unsafeUnwrap();
-    const policy = { ...config.policy, rates: { ...config.policy.rates, form: FORMS } };
+    const { rates, activeMax } = config.policy;
+    const kinds = Object.keys(rates).map((kind) => [kind, more?.rate]);
+    const policy: PanoramaPolicy = {
+      ...config.policy,
+      activeMax: more?.activeMax ?? activeMax,
+      rates: more === undefined ? { ...rates, form: FORMS } : Object.fromEntries(kinds),
+    };
     const service = createService({ ...config, policy });
     await service.loadServer();
     const routes = new Set<string>();
