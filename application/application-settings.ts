@@ -38,6 +38,8 @@ export type ApplicationSettings = {
   readonly resultBounds?: ResultBounds | undefined;
   /** Hours until an unused uploaded reference image is deleted. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
+  /** Days until an action that has ended leaves the operator log. Default: 730. */
+  readonly operatorLogDays?: number | undefined;
   /** Origins that may receive webhooks over http or at a private address. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
   /** `one`: this is the only process, so it does not look for changes by others. Default: `several`. */
@@ -59,6 +61,7 @@ export const completeSettings = ({
   pollMillisecondsMax = leaseMilliseconds,
   resultBounds = {},
   referenceRetentionHours = 24,
+  operatorLogDays = 730,
   webhookPrivateOrigins = [],
   processes = "several",
   viewerUrl,
@@ -76,6 +79,7 @@ export const completeSettings = ({
   pollMillisecondsMax,
   resultBounds,
   referenceRetentionHours,
+  operatorLogDays,
   webhookPrivateOrigins,
   processes,
   viewerUrl,

@@ -105,6 +105,7 @@ const configOf = (
   legalPagesFolder: data.LEGAL_PAGES_DIR,
   c2pa: completePair({ certificate: data.C2PA_CERTIFICATE, key: data.C2PA_KEY }),
   referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
+  operatorLogDays: data.OPERATOR_LOG_DAYS,
   stripe: completePair({ secretKey: data.STRIPE_SECRET_KEY, webhookSecret: data.STRIPE_WEBHOOK_SECRET }),
   operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
   mail: completePair({ url: data.SMTP_URL, from: data.MAIL_FROM }),

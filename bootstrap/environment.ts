@@ -198,6 +198,13 @@ export const environmentSchema = z.object({
     .max(8760)
     .default(DEFAULTS.referenceRetentionHours)
     .describe("hours until an unused uploaded reference image is deleted"),
+  OPERATOR_LOG_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(36_500)
+    .default(DEFAULTS.operatorLogDays)
+    .describe("days until a command that has ended is deleted from the operator log (`panorama audit list`)"),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional().meta({
     default: "no Stripe: the operator collects payments and runs `panorama order pay`",
     description: "the secret key of Stripe: orders on the account page are paid through Stripe Checkout",

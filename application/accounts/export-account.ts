@@ -19,7 +19,8 @@ type Ports = {
   readonly storage: Pick<ObjectStorage, "urlOf">;
 };
 
-const PAGE_SIZE = 500;
+/** A page is read in one turn of the event loop, in which nobody else is served. */
+export const PAGE_SIZE = 50;
 
 /** One record of the export. `type` determines the other members. */
 export type ExportedRecord = {

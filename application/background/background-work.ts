@@ -10,6 +10,7 @@ import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { EventSignals, TaskSignals } from "../ports/signals.js";
+import type { OperatorLog } from "../ports/stores/operator-log.js";
 import type { AccountErasure } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
@@ -26,6 +27,7 @@ import {
   eraseClosedAccounts,
   eraseDeletedPanoramas,
   eraseTexts,
+  forgetOperatorActions,
 } from "./erase.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
 import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
@@ -55,6 +57,7 @@ type Ports = {
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly operators: AccountErasure;
+  readonly operatorLog: Pick<OperatorLog, "deleteBefore">;
   readonly rateLimits: RateLimits;
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
@@ -164,9 +167,14 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
 
 /** Work that deletes expired uploads, events and texts, and data of closed accounts. */
 const expiryWork = (ports: Ports, settings: CompleteSettings) => {
-  const { leaseMilliseconds, referenceRetentionHours } = settings;
+  const { leaseMilliseconds, referenceRetentionHours, operatorLogDays } = settings;
   // Closed accounts last: an error there must not stop the other steps.
-  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports)];
+  const forgotten = [
+    deleteOldEvents(ports),
+    eraseTexts(ports),
+    forgetOperatorActions(ports, operatorLogDays),
+    eraseClosedAccounts(ports),
+  ];
   return {
     expire: deleteExpiredReferences(ports, {
       retentionMilliseconds: referenceRetentionHours * 60 * 60 * 1000,

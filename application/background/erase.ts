@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
+import type { OperatorLog } from "../ports/stores/operator-log.js";
 import type { AccountErasure } from "../ports/stores/operator-store.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
@@ -92,6 +93,25 @@ export const eraseTexts =
       if (erased < TASKS_PER_STATEMENT) break;
     }
     return all;
+  };
+
+type ForgetOperatorActionsPorts = {
+  readonly operatorLog: Pick<OperatorLog, "deleteBefore">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+const ACTIONS_PER_STATEMENT = 500;
+
+/** Deletes old actions from the operator log, not those that are still running. Resolves to their number. */
+export const forgetOperatorActions =
+  ({ operatorLog, clock }: ForgetOperatorActionsPorts, keptDays: number) =>
+  async (stopping?: AbortSignal): Promise<number> => {
+    const before = new Date(clock.now().getTime() - keptDays * 24 * 60 * 60 * 1000);
+    for (let all = 0; ; ) {
+      const deleted = await operatorLog.deleteBefore(before, ACTIONS_PER_STATEMENT);
+      all += deleted;
+      if (deleted < ACTIONS_PER_STATEMENT || stopping?.aborted === true) return all;
+    }
   };
 
 type EraseClosedAccountsPorts = {

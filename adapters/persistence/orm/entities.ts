@@ -1,7 +1,7 @@
-import { setImmediate } from "node:timers/promises";
 import { type EntitySchema, LockMode, MikroORM } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/knex";
 import { ok, type Result } from "neverthrow";
+import { shortTurn } from "../../system/short-turn.js";
 import { tables } from "../schema/schema.js";
 import type { Database, Dialect, Row, Sql } from "../sql/database.js";
 import { PostgresEntityDriver, SqliteEntityDriver, type StatementContext } from "./connections.js";
@@ -48,7 +48,7 @@ export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">):
 const inTurn =
   (sql: Sql): Sql =>
   async (statement, parameters) => {
-    await setImmediate();
+    await shortTurn();
     return sql(statement, parameters);
   };
 

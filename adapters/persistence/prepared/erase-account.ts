@@ -1,6 +1,7 @@
 import type { Email } from "../../../domain/accounts/account.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { branded } from "../sql/columns.js";
+import { shortTurn } from "../../system/short-turn.js";
+import { branded, integer } from "../sql/columns.js";
 import { type Database, inTransaction, type Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { lockAccount } from "./lock-account.js";
@@ -60,10 +61,36 @@ export const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> =>
   );
 };
 
-/** Of the log of operators. */
-export const eraseEmail = async (sql: Sql, email: Email, instead: Email): Promise<void> => {
-  await sql("update operator_action set arguments = replace(arguments, ?, ?)", [
-    JSON.stringify(email),
-    JSON.stringify(instead),
-  ]);
+/** Rows of the log of operators that one statement reads, or changes. */
+const LOG_PAGE = 1000;
+
+/** Replaces an address in the log of operators behind a number, a page at a time. Returns the number of the last page. */
+export const eraseEmailInPages = async ({ sql }: Database, email: Email, instead: Email): Promise<number> => {
+  for (let after = 0; ; await shortTurn()) {
+    const [page = {}] = await sql(
+      `select max(number) as last, cast(count(*) as integer) as actions,
+      cast(sum(case when arguments <> replace(arguments, ?, ?) then 1 else 0 end) as integer) as found
+      from (select number, arguments from operator_action where number > ? order by number limit ?) as page`,
+      [JSON.stringify(email), JSON.stringify(instead), after, LOG_PAGE],
+    );
+    if (integer(page, "actions") < LOG_PAGE) return after;
+    const last = Number(page.last);
+    if (integer(page, "found") > 0) await eraseEmail(sql, email, instead, { after, last });
+    after = last;
+  }
+};
+
+/** Replaces an address in a part of the log of operators. */
+export const eraseEmail = async (
+  sql: Sql,
+  email: Email,
+  instead: Email,
+  { after, last = Number.MAX_SAFE_INTEGER }: { readonly after: number; readonly last?: number },
+): Promise<void> => {
+  const [from, to] = [JSON.stringify(email), JSON.stringify(instead)];
+  await sql(
+    `update operator_action set arguments = replace(arguments, ?, ?)
+    where number > ? and number <= ? and arguments <> replace(arguments, ?, ?)`,
+    [from, to, after, last, from, to],
+  );
 };

@@ -4,8 +4,13 @@ import type { Statement } from "../sql/statement.js";
 import { eraseWebhookUrls } from "./tasks/erase-texts.js";
 
 export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest: Date, dueAt: Date): Promise<void> => {
-  await sql("update webhook_receiver set next_at = ? where next_at > ?", [dueAt, latest]);
-  await sql("update webhook_receiver set leased_until = null where leased_until > ?", [latest]);
+  for (const [change, isLate, parameters] of [
+    ["next_at = ?", "next_at > ?", [dueAt, latest]],
+    ["leased_until = null", "leased_until > ?", [latest]],
+  ] as const) {
+    const late = await sql(`select name from webhook_receiver where ${isLate} limit 1`, [latest]);
+    if (late.length > 0) await sql(`update webhook_receiver set ${change} where ${isLate}`, parameters);
+  }
   const conditions: readonly Statement[] = [
     { text: "due_at > ?", parameters: [latest] },
     // Sent again during an attempt, and the clock was set back since that began.
@@ -25,7 +30,8 @@ export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest:
 /** The oldest ones, with their deliveries and what only these have needed. */
 export const deleteEvents = async (database: Database, before: Date, limit: number): Promise<number> => {
   const { sql, dialect } = database;
-  await sql("delete from webhook_receiver where next_at < ?", [before]);
+  const unused = await sql("select name from webhook_receiver where next_at < ? limit 1", [before]);
+  if (unused.length > 0) await sql("delete from webhook_receiver where next_at < ?", [before]);
   const old = await sql("select task_id from event where at < ? order by at limit ?", [before, limit]);
   if (old.length === 0) return 0;
   const tasks = old.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));

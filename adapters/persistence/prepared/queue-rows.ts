@@ -45,8 +45,8 @@ export const anyQueued = async (sql: Sql): Promise<boolean> =>
 export const countBefore = async (sql: Sql, turn: number, id: TaskId, max: number): Promise<number> => {
   // `count(id)`: for `count(*)` SQLite asks an embedder's authorizer about a table `ahead`.
   const [tasks = {}] = await sql(
-    `with ahead as (select id from task where state = 'queued' and (turn, id) < (?, ?) order by turn, id limit ?)
-    select cast(count(id) as integer) as tasks from ahead`,
+    `select cast(count(id) as integer) as tasks
+    from (select id from task where state = 'queued' and (turn, id) < (?, ?) order by turn, id limit ?) as ahead`,
     [turn, id, max],
   );
   return integer(tasks, "tasks");

@@ -538,7 +538,10 @@ export const WebhookDeliveryTable = defineEntity({
 export const WebhookReceiverTable = defineEntity({
   name: "WebhookReceiver",
   tableName: "webhook_receiver",
-  indexes: [{ name: "webhook_receiver_next_index", properties: ["nextAt"] }],
+  indexes: [
+    { name: "webhook_receiver_next_index", properties: ["nextAt"] },
+    partialIndex("webhook_receiver_leased_index", "webhook_receiver (leased_until)", "leased_until is not null"),
+  ],
   properties: {
     name: p.text().primary(),
     verifiedAt: p.datetime(3).nullable(),

@@ -3,6 +3,7 @@ import type { Result } from "neverthrow";
 import type { Awaitable } from "../../../application/awaitable.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
+import { TURN_MILLISECONDS } from "../../system/short-turn.js";
 import type { SqliteInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";
@@ -89,11 +90,12 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
  * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered, and its
  * changes are not read, before its commit is on the disk. Threads wait for the disk and move the log into the file,
- * which takes milliseconds, while the event loop goes on with other requests.
+ * which takes milliseconds, while the event loop goes on with other requests. So it does between two transactions of a
+ * long group, because nothing but a group uses the connection for writes.
  *
  * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
  * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
- * `commit` no other callback runs. Conversely, the stores wait for a transaction that the embedder has left open, and
+ * `commit` no other callback runs. A long group ends early instead, and its rest is the next one. Conversely, the stores wait for a transaction that the embedder has left open, and
  * for another process that writes. The embedder's pragmas decide how durable a commit is.
  */
 export class SqliteDatabase implements Database, SynchronousReads {
@@ -116,7 +118,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Transactions that waited when the last group began. */
   private waitedLately = 0;
   private endGathering: (() => void) | undefined;
-  /** The times of the last four groups, each from one to the next. */
+  /** The times of the last four groups, each from one to the next; of one that ended early, as if it had been full. */
   private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
   /** A file of the service, or the connection of an embedder. */
@@ -193,6 +195,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   async ping(): Promise<void> {
     await this.sql("select 1");
+    if (this.broken !== undefined) throw this.broken;
     if (this.file !== undefined) await requireRoom(this.file.path);
   }
 
@@ -236,11 +239,14 @@ export class SqliteDatabase implements Database, SynchronousReads {
       this.waitedLately = Math.min(this.queue.length, GROUP_MAX);
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
-      for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
+      const rest = group.splice(outcomes.length);
+      this.queue.unshift(...rest);
+      await this.settle(group, outcomes);
       // The next group waits: what it wrote meanwhile would stay in the log, which would never begin anew.
       if (Number(this.own && this.checkpoint("noop")?.log) >= LOG_PAGES_MAX) await this.own?.log.shorten();
       const now = performance.now();
-      this.groupMilliseconds = [...this.groupMilliseconds.slice(1), now - begun];
+      const fullGroups = rest.length > 0 ? group.length / GROUP_MAX : 1;
+      this.groupMilliseconds = [...this.groupMilliseconds.slice(1), (now - begun) / fullGroups];
       begun = now;
     }
     this.writing = undefined;
@@ -259,14 +265,34 @@ export class SqliteDatabase implements Database, SynchronousReads {
     this.endGathering = undefined;
   }
 
-  /** Throws if nothing of the group was committed. */
+  /** What goes on with an outcome takes time of the turn, too. */
+  private async settle(group: readonly Queued[], outcomes: readonly Outcome[]): Promise<void> {
+    let turnSince = performance.now();
+    for (const [index, { settle }] of group.entries()) {
+      settle(outcomes[index] as Outcome);
+      await new Promise<void>((resolve) => process.nextTick(resolve)); // after all that goes on at once
+      if (performance.now() - turnSince <= TURN_MILLISECONDS) continue;
+      await setImmediate();
+      turnSince = performance.now();
+    }
+  }
+
+  /** Throws if nothing of the group was committed. The outcomes are those of its first transactions, at least one. */
   private async commit(group: readonly Queued[]): Promise<Outcome[]> {
     if (this.broken !== undefined) throw this.broken;
     let release = () => {};
     await this.begin("begin immediate");
     try {
       const outcomes: Outcome[] = [];
-      for (const { run } of group) outcomes.push(await this.runInSavepoint(run));
+      let turnSince = performance.now();
+      for (const { run } of group) {
+        if (performance.now() - turnSince > TURN_MILLISECONDS) {
+          if (this.own === undefined) break;
+          await setImmediate();
+          turnSince = performance.now();
+        }
+        outcomes.push(await this.runInSavepoint(run));
+      }
       this.own?.reader.hold();
       this.held = new Promise((resolve) => {
         release = resolve;
@@ -291,7 +317,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
     this.writer.execute("savepoint one");
     let undoneBy: unknown;
     const outcome = await run(async (statement, parameters = []) => {
-      if (undoneBy !== undefined) throw undoneBy; // a further statement would be committed alone
+      if (undoneBy !== undefined) throw undoneBy; // a further statement would be committed alone, or with another's
       try {
         return this.writer.all(statement, parameters);
       } catch (error) {
@@ -304,6 +330,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
     );
     // Some errors (a full disk) roll the whole transaction back: then all of the group fail, with that error.
     if (!this.writer.isTransaction) throw "thrown" in outcome ? outcome.thrown : undoneBy;
+    undoneBy = new Error("A statement came after the end of its transaction.");
     if ("thrown" in outcome || outcome.result.isErr()) this.writer.execute("rollback to one");
     this.writer.execute("release one");
     return outcome;

@@ -24,6 +24,12 @@ export class SqlOperatorLog extends EntityStore implements OperatorLog {
     await this.entities.nativeUpdate(OperatorActionTable, { id }, { outcome });
   }
 
+  async deleteBefore(at: Date, limit: number): Promise<number> {
+    const first = { fields: ["id"], orderBy: { id: "asc" }, limit } as const; // there is no index by time
+    const ended = await this.entities.find(OperatorActionTable, { outcome: { $ne: null } }, first);
+    return this.entities.nativeDelete(OperatorActionTable, { id: { $in: ended.map(({ id }) => id) }, at: { $lt: at } });
+  }
+
   async list(limit: number, before: OperatorActionId | undefined): Promise<OperatorAction[]> {
     const wanted = before === undefined ? {} : { id: { $lt: before } };
     const actions = await this.entities.find(OperatorActionTable, wanted, { orderBy: { id: "desc" }, limit });

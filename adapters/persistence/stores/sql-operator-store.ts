@@ -21,7 +21,7 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { bookEntry, fundsOf, storeBooked } from "../prepared/book-entry.js";
-import { eraseEmail, eraseLanes, eraseTasks } from "../prepared/erase-account.js";
+import { eraseEmail, eraseEmailInPages, eraseLanes, eraseTasks } from "../prepared/erase-account.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { toTask } from "../prepared/tasks/task-rows.js";
 import { limitsOf, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
@@ -140,19 +140,26 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     });
   }
 
-  close<Refusal>(
+  async close<Refusal>(
     id: AccountId,
     email: Email,
     now: Date,
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    return inUnitOfWork(this.database, async (manager, sql) => {
+    const open = await this.entities.findOneOrFail(AccountTable, id);
+    const allowed = decide(openingStandingOf(id, rowOf(AccountTable, open)));
+    if (allowed.isErr()) return err(allowed.error);
+    const known = branded<Email>(open, "email");
+    // Before the transaction: the log may be longer than one statement may take.
+    const erasedUntil = await eraseEmailInPages(this.database, known, email);
+    const closed = await inUnitOfWork<boolean, Refusal>(this.database, async (manager, sql) => {
       const { current } = await lockAccount(sql, id);
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
       if (decided.value !== undefined) await bookEntry(sql, current, decided.value);
       const account = await manager.findOneOrFail(AccountTable, id);
       const before = branded<Email>(account, "email");
+      if (before !== known) return ok(false);
       await deleteAccess(manager, id, before);
       Object.assign(account, { email, passwordHash: null, lowBalanceThreshold: null, erasedAt: null });
       account.closedAt ??= now;
@@ -164,9 +171,11 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
       await manager.nativeUpdate(WebhookEndpointTable, ofAccount, { offAt: now, offReason: "deleted" });
       const pending = { ...ofAccount, dueAt: { $ne: null } };
       await manager.nativeUpdate(WebhookDeliveryTable, pending, { state: "failed", dueAt: null, endedAt: now });
-      await eraseEmail(sql, before, email);
-      return ok(undefined);
+      await eraseEmail(sql, before, email, { after: erasedUntil });
+      return ok(true);
     });
+    if (closed.isErr()) return err(closed.error);
+    return closed.value ? ok(undefined) : this.close(id, email, now, decide); // its address was changed meanwhile
   }
 
   eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined> {

@@ -6,12 +6,13 @@ import { windowEnd, windowStart } from "../../../domain/credits/budget.js";
 import type { EntryPlace } from "../../../domain/credits/ledger-page.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
+import { shortTurn } from "../../system/short-turn.js";
 import type { PageReply } from "../../web-page/page.js";
 import { type Html, html } from "../html.js";
 import { count, creditsCount } from "../texts.js";
 
 const ENTRIES_MAX = 10_000;
-const READ_AT_ONCE = 1_000;
+const READ_AT_ONCE = 500;
 
 const COLUMNS = ["at", "kind", "credits", "balance_after", "task_id", "order_id", "key_id", "reason"];
 
@@ -27,6 +28,7 @@ export const entriesCsv = async (
     const { entries, next } = await listEntries(owner, READ_AT_ONCE, place);
     rows.push(...entries.map(rowOf));
     place = next;
+    await shortTurn();
   } while (place !== undefined && rows.length <= ENTRIES_MAX);
   return {
     status: 200,

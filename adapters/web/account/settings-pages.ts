@@ -9,6 +9,7 @@ import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accou
 import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { shortTurn } from "../../system/short-turn.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { errorBox } from "../field-message.js";
 import { type Html, html } from "../html.js";
@@ -304,6 +305,7 @@ async function* linesOf(records: AsyncIterable<ExportedRecord>): AsyncGenerator<
     if (piece.length < CHUNK_CHARACTERS) continue;
     yield piece;
     piece = "";
+    await shortTurn(); // a store may answer at once, and then so does every page of it
   }
   if (piece !== "") yield piece;
 }

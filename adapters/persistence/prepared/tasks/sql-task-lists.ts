@@ -18,7 +18,7 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
   const { database } = context;
   return {
     list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) =>
-      inRanges(context, await rangesOf(database.sql, owner, filter), { first, limit, beyond }),
+      inRanges(context, await rangesOf(database, owner, filter), { first, limit, beyond }),
     listPublic: async (limit, beyond, first = "newest") =>
       (await inOrder(context, entitiesWith(database, IN_GALLERY), { first, limit, beyond })).filter(isInGallery),
     searchPublic: async (words, limit, beyond, first = "newest") => {

@@ -2,7 +2,7 @@ import type { AccountId } from "../../../../domain/ids.js";
 import type { Task } from "../../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../../domain/tasks/task-filter.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
-import type { Sql } from "../../sql/database.js";
+import type { Database } from "../../sql/database.js";
 import type { Statement } from "../../sql/statement.js";
 
 /**
@@ -39,9 +39,13 @@ export type TaskRange = { readonly from: Source; readonly conditions: string; re
  * status and a visibility are ranges of one index, `task_filter_index`, so that a page reads no task that it does not
  * show, however rare they are. Only with metadata the other members are conditions.
  */
-export const rangesOf = async (sql: Sql, owner: AccountId, filter: TaskFilter): Promise<readonly TaskRange[]> => {
+export const rangesOf = async (
+  database: Pick<Database, "sql" | "dialect">,
+  owner: AccountId,
+  filter: TaskFilter,
+): Promise<readonly TaskRange[]> => {
   const { status, visibility, metadata = {} } = filter;
-  const created = await createdBetween(sql, owner, filter);
+  const created = await createdBetween(database, owner, filter);
   const shown = "task.account_id = ? and task.deleted_at is null";
   const [first, ...others] = Object.entries(metadata);
   if (first !== undefined) {
@@ -82,7 +86,7 @@ type Created = { readonly text: (id: string) => string; readonly parameters: rea
  * and those from before a clock was set back, only about. A task at the edge of the range shows which id that is.
  */
 const createdBetween = async (
-  sql: Sql,
+  { sql, dialect }: Pick<Database, "sql" | "dialect">,
   owner: AccountId,
   { createdAfter, createdBefore }: TaskFilter,
 ): Promise<Created> => {
@@ -101,9 +105,11 @@ const createdBetween = async (
     conditions.push(condition);
     parameters.push(value);
   };
-  add(() => "task.reserved_at > ?", createdAfter);
+  // With `+`, SQLite takes no index for this condition: it would sort all tasks of the time that it finds there.
+  const reservedAt = dialect === "sqlite" ? "+task.reserved_at" : "task.reserved_at";
+  add(() => `${reservedAt} > ?`, createdAfter);
   add((id) => `${id} > ?`, await edge(createdAfter, -ID_TOLERANCE_MILLISECONDS, "<", "desc"));
-  add(() => "task.reserved_at < ?", createdBefore);
+  add(() => `${reservedAt} < ?`, createdBefore);
   add((id) => `${id} < ?`, await edge(createdBefore, ID_TOLERANCE_MILLISECONDS, ">", "asc"));
   return { text: (id) => conditions.map((condition) => ` and ${condition(id)}`).join(""), parameters };
 };

@@ -69,4 +69,5 @@ create table webhook_receiver (
   constraint webhook_receiver_pkey primary key (name)
 );
 create index webhook_receiver_next_index on webhook_receiver (next_at);
+create index webhook_receiver_leased_index on webhook_receiver (leased_until) where leased_until is not null;
 `;
