@@ -9,7 +9,7 @@ import { LIMIT, limitOf, nextLine } from "./common/page.js";
 export const auditList: Command = {
   words: "audit list",
   about:
-    "Lists the operator log, newest first: time, operator, command, outcome. An empty outcome means that the command was killed. The log has no passwords, keys, URL user names or URL queries.",
+    "Lists the operator log, newest first: time, operator, command, outcome. An empty outcome means that the command was killed. It reaches back OPERATOR_LOG_DAYS. The log has no passwords, keys, URL user names or URL queries.",
   usage: "[--limit N] [--before NUMBER]",
   options: { ...LIMIT, before: { type: "string", about: "only actions older than this one" } },
   required: [],

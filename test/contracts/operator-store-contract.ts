@@ -404,6 +404,21 @@ export const describeOperatorStore = (technology: string, makeStores: () => Prom
       expect((await operators.account(owner))?.standing.credits).toBe(96);
     });
 
+    it("erases the address of a closed account in every page of the log", async () => {
+      const { operators, operatorLog } = stores;
+      const { email } = anAccount();
+      const begin = (given: Readonly<Record<string, string>>) =>
+        operatorLog.begin({ at: noon, operator: "ann@host", command: "account create", arguments: given });
+      await begin({ email });
+      await Promise.all(Array.from({ length: 1_000 }, () => begin({ email: "other@example.com" })));
+      const last = await begin({ email });
+      (await operators.close(owner, closedEmail, later, () => ok(undefined)))._unsafeUnwrap();
+      const listed = await operatorLog.list(2_000, undefined);
+      expect([listed[0]?.id, listed.length]).toEqual([last, 1_002]);
+      expect(listed.filter((one) => one.arguments.email === closedEmail).length).toBe(2);
+      expect(listed.filter((one) => one.arguments.email === email)).toEqual([]);
+    });
+
     it("refuses a creation whose key was read before the account was closed", async () => {
       const { operators, tasks } = stores;
       const requests = stores.countersAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS).apiRequests;
@@ -561,5 +576,17 @@ export const describeOperatorLog = (
       expect(await operatorLog.list(9, undefined)).toEqual(listed);
       expect(await operatorLog.list(1, undefined)).toEqual(listed.slice(0, 1));
       expect(await operatorLog.list(9, second)).toEqual(listed.slice(1));
+    });
+
+    it("deletes the first ones that have ended and are old, and none that is running", async () => {
+      const { operatorLog } = stores;
+      const begin = (seconds: number) =>
+        operatorLog.begin({ at: secondsAfter(noon, seconds), operator: "ann@host", command: "order pay", arguments: {} });
+      const [running, ...ended] = [await begin(0), await begin(1), await begin(2), await begin(3), await begin(9)];
+      for (const id of ended) await operatorLog.end(id, "done");
+      const deleted: number[] = [];
+      for (let run = 0; run < 3; run += 1) deleted.push(await operatorLog.deleteBefore(secondsAfter(noon, 9), 2));
+      expect(deleted).toEqual([2, 1, 0]);
+      expect((await operatorLog.list(9, undefined)).map(({ id }) => id)).toEqual([ended.at(-1), running]);
     });
   });

@@ -64,13 +64,13 @@ export const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> =>
 /** Rows of the log of operators that one statement reads, or changes. */
 const LOG_PAGE = 1000;
 
-/** Replaces an address in the log of operators behind a number, a page at a time. Returns the number of the last page. */
+/** Replaces an address in the log of operators a page at a time. Returns the id after which less than a page is left. */
 export const eraseEmailInPages = async ({ sql }: Database, email: Email, instead: Email): Promise<number> => {
   for (let after = 0; ; await shortTurn()) {
     const [page = {}] = await sql(
-      `select max(number) as last, cast(count(*) as integer) as actions,
+      `select max(id) as last, cast(count(*) as integer) as actions,
       cast(sum(case when arguments <> replace(arguments, ?, ?) then 1 else 0 end) as integer) as found
-      from (select number, arguments from operator_action where number > ? order by number limit ?) as page`,
+      from (select id, arguments from operator_action where id > ? order by id limit ?) as page`,
       [JSON.stringify(email), JSON.stringify(instead), after, LOG_PAGE],
     );
     if (integer(page, "actions") < LOG_PAGE) return after;
@@ -90,7 +90,7 @@ export const eraseEmail = async (
   const [from, to] = [JSON.stringify(email), JSON.stringify(instead)];
   await sql(
     `update operator_action set arguments = replace(arguments, ?, ?)
-    where number > ? and number <= ? and arguments <> replace(arguments, ?, ?)`,
+    where id > ? and id <= ? and arguments <> replace(arguments, ?, ?)`,
     [from, to, after, last, from, to],
   );
 };

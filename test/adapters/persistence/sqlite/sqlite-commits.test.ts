@@ -1,10 +1,13 @@
 import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { accountId, anAccount, anApiKey, aPaidOrder } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/prepared/sqlite-api-requests.js";
+import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";
+import { databaseOnConnection } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteConnection } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
@@ -12,6 +15,35 @@ import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory
 import { credits } from "../../../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { sqliteStores } from "../../../support/sqlite-stores.js";
+
+/** Six at once, each of which takes 3 ms: the turn of the event loop in which each of them runs, from the first one. */
+const turnsOfLongTransactions = async (database: Database, atEach = () => {}): Promise<number[]> => {
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  let turn = 0;
+  let isCounting = true;
+  const count = () => {
+    turn += 1;
+    if (isCounting) globalThis.setImmediate(count);
+  };
+  globalThis.setImmediate(count);
+  const turns: number[] = [];
+  const settled: number[] = [];
+  const work = Array.from({ length: 6 }, async (_, n) => {
+    await database.transaction(async (sql) => {
+      await sql("update account set credits = credits + 1");
+      turns.push(turn);
+      atEach();
+      now += 3;
+      return ok(undefined);
+    });
+    settled.push(n);
+  });
+  await Promise.all(work);
+  isCounting = false;
+  expect(settled).toEqual([0, 1, 2, 3, 4, 5]);
+  return turns.map((one) => one - (turns[0] ?? 0));
+};
 
 const CREDITS = 100;
 const PAGE_BYTES = 4096;
@@ -75,7 +107,38 @@ describe("a commit on a SQLite file", () => {
     disk.end(new Error("EIO"));
     await credited;
     await expect(credit(1)).rejects.toMatchObject(refused);
+    await expect(stores.database.ping()).rejects.toMatchObject(refused); // `GET /readyz`
     expect(await balance()).toBe(CREDITS + 5);
+  });
+
+  it("lets the event loop go on between its transactions after 5 ms, and waits for the disk once", async () => {
+    const sync = vi.spyOn(WriteAheadLog.prototype, "sync");
+    const turnsOf = await turnsOfLongTransactions(stores.database);
+    expect(turnsOf).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(sync).toHaveBeenCalledTimes(1);
+  });
+
+  it("ends early on the connection of an embedder, so that nothing else runs in its transaction", async () => {
+    const sqlite = new DatabaseSync(stores.file);
+    const embedded = databaseOnConnection({ sqlite });
+    const open: boolean[] = [];
+    const look = () => open.push(sqlite.isTransaction);
+    const turnsOf = await turnsOfLongTransactions(embedded, () => globalThis.setImmediate(look));
+    await setImmediate(); // the last ones look now
+    expect([turnsOf, open]).toEqual([[0, 0, 1, 1, 2, 2], Array(6).fill(false)]);
+    sqlite.close();
+  });
+
+  it("refuses a statement that comes after the end of its transaction", async () => {
+    let late: Sql | undefined;
+    await stores.database.transaction(async (sql) => {
+      await sql("update account set credits = credits + 1 where id = ?", [owner]);
+      late = sql;
+      return ok(undefined);
+    });
+    const refused = "A statement came after the end of its transaction.";
+    await expect(late?.("update account set credits = 0 where id = ?", [owner])).rejects.toThrow(refused);
+    expect(await balance()).toBe(CREDITS + 1);
   });
 
   it("lets no read remember a key that another process revokes meanwhile", async () => {
