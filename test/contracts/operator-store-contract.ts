@@ -581,7 +581,12 @@ export const describeOperatorLog = (
     it("deletes the first ones that have ended and are old, and none that is running", async () => {
       const { operatorLog } = stores;
       const begin = (seconds: number) =>
-        operatorLog.begin({ at: secondsAfter(noon, seconds), operator: "ann@host", command: "order pay", arguments: {} });
+        operatorLog.begin({
+          at: secondsAfter(noon, seconds),
+          operator: "ann@host",
+          command: "order pay",
+          arguments: {},
+        });
       const [running, ...ended] = [await begin(0), await begin(1), await begin(2), await begin(3), await begin(9)];
       for (const id of ended) await operatorLog.end(id, "done");
       const deleted: number[] = [];

@@ -64,19 +64,22 @@ export const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> =>
 /** Rows of the log of operators that one statement reads, or changes. */
 const LOG_PAGE = 1000;
 
-/** Replaces an address in the log of operators a page at a time. Returns the id after which less than a page is left. */
+/**
+ * Replaces an address in the log of operators a page at a time. Returns the id after which the transaction that closes
+ * looks again: at less than two pages, because a row may be committed after those with a higher id.
+ */
 export const eraseEmailInPages = async ({ sql }: Database, email: Email, instead: Email): Promise<number> => {
-  for (let after = 0; ; await shortTurn()) {
+  for (let after = 0, again = 0; ; await shortTurn()) {
     const [page = {}] = await sql(
       `select max(id) as last, cast(count(*) as integer) as actions,
       cast(sum(case when arguments <> replace(arguments, ?, ?) then 1 else 0 end) as integer) as found
       from (select id, arguments from operator_action where id > ? order by id limit ?) as page`,
       [JSON.stringify(email), JSON.stringify(instead), after, LOG_PAGE],
     );
-    if (integer(page, "actions") < LOG_PAGE) return after;
+    if (integer(page, "actions") < LOG_PAGE) return again;
     const last = Number(page.last);
     if (integer(page, "found") > 0) await eraseEmail(sql, email, instead, { after, last });
-    after = last;
+    [again, after] = [after, last];
   }
 };
 

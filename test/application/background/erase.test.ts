@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon } from "../../../adapters/contracts/support/builders.js";
-import { ERASE_PAUSE_MILLISECONDS, eraseClosedAccounts, eraseTexts } from "../../../application/background/erase.js";
+import {
+  ERASE_PAUSE_MILLISECONDS,
+  eraseClosedAccounts,
+  eraseTexts,
+  forgetOperatorActions,
+} from "../../../application/background/erase.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task-texts.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
@@ -36,6 +41,23 @@ describe("eraseTexts", () => {
     const store = storeWith(250);
     expect(await eraseTexts({ ...store, clock })(AbortSignal.abort())).toBe(0);
     expect(store.calls).toEqual([]);
+  });
+});
+
+describe("forgetOperatorActions", () => {
+  it.each([
+    { stopping: undefined, deleted: 1_200, limits: [500, 500, 500] },
+    { stopping: AbortSignal.abort(), deleted: 500, limits: [500] },
+  ])("deletes $deleted old actions in several statements", async ({ stopping, deleted, limits }) => {
+    const calls: { before: Date; limit: number }[] = [];
+    const deleteBefore = async (before: Date, limit: number) => {
+      calls.push({ before, limit });
+      return Math.min(limit, 1_700 - 500 * calls.length);
+    };
+    const forget = forgetOperatorActions({ operatorLog: { deleteBefore }, clock: { now: () => noon } }, 730);
+    expect(await forget(stopping)).toBe(deleted);
+    const before = new Date(noon.getTime() - 730 * 24 * 60 * 60 * 1000);
+    expect(calls).toEqual(limits.map((limit) => ({ before, limit })));
   });
 });
 

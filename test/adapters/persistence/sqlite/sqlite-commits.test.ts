@@ -3,13 +3,20 @@ import { setImmediate } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { accountId, anAccount, anApiKey, aPaidOrder } from "../../../../adapters/contracts/support/builders.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  noon,
+  taskId,
+} from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/prepared/sqlite-api-requests.js";
 import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";
-import { databaseOnConnection } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteConnection } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
+import { databaseOnConnection } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory-rate-limits.js";
 import { credits } from "../../../../domain/credits/credits.js";
@@ -111,6 +118,16 @@ describe("a commit on a SQLite file", () => {
     expect(await balance()).toBe(CREDITS + 5);
   });
 
+  it("holds up neither a poll of a queued task nor a claim of e-mails when none is due", async () => {
+    const disk = holdDisk();
+    const credited = credit(5);
+    await disk.isAsked();
+    expect(await stores.tasks.countAhead({ turn: 1, id: taskId(1) }, 10)).toBe(0);
+    expect(await stores.letters.claim(noon, noon, 10)).toEqual([]);
+    disk.end();
+    await credited;
+  });
+
   it("lets the event loop go on between its transactions after 5 ms, and waits for the disk once", async () => {
     const sync = vi.spyOn(WriteAheadLog.prototype, "sync");
     const turnsOf = await turnsOfLongTransactions(stores.database);
@@ -120,7 +137,7 @@ describe("a commit on a SQLite file", () => {
 
   it("ends early on the connection of an embedder, so that nothing else runs in its transaction", async () => {
     const sqlite = new DatabaseSync(stores.file);
-    const embedded = databaseOnConnection({ sqlite });
+    const embedded = databaseOnConnection({ sqlite, tables: ["panoramas"] });
     const open: boolean[] = [];
     const look = () => open.push(sqlite.isTransaction);
     const turnsOf = await turnsOfLongTransactions(embedded, () => globalThis.setImmediate(look));
