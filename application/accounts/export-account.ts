@@ -20,7 +20,7 @@ type Ports = {
 };
 
 /** A page is read in one turn of the event loop, in which nobody else is served. */
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 
 /** One record of the export. `type` determines the other members. */
 export type ExportedRecord = {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   aCreationRequest,
   accountId,
@@ -184,6 +184,12 @@ describe("exportAccount", () => {
       isDeleted: false,
     });
     expect(await exportAccount(world)(NOBODY)).toEqual(UNKNOWN);
+  });
+
+  it("reads 50 panoramas at a time", async () => {
+    const limits = vi.spyOn(world.operators, "tasks");
+    await recordsOf(await anOwner(world, 1));
+    expect(limits.mock.calls.map(([, limit]) => limit)).toEqual([50]);
   });
 
   it("returns prices, unused uploads, endpoints, how panoramas ended and why one is hidden, but no secrets", async () => {

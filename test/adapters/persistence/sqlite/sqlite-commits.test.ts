@@ -8,8 +8,8 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
+  aQueuedTask,
   noon,
-  taskId,
 } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/prepared/sqlite-api-requests.js";
@@ -122,8 +122,8 @@ describe("a commit on a SQLite file", () => {
     const disk = holdDisk();
     const credited = credit(5);
     await disk.isAsked();
-    expect(await stores.tasks.countAhead({ turn: 1, id: taskId(1) }, 10)).toBe(0);
-    expect(await stores.letters.claim(noon, noon, 10)).toEqual([]);
+    expect(await stores.tasks.countAhead(aQueuedTask(), 10)).toBe(0);
+    expect(await stores.letterOutbox.claim(noon, noon, 10)).toEqual([]);
     disk.end();
     await credited;
   });
