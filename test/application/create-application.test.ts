@@ -234,6 +234,7 @@ describe("createApplication", () => {
       pollMillisecondsMax: 60_000,
       resultBounds: {},
       referenceRetentionHours: 24,
+      operatorLogDays: 730,
       webhookPrivateOrigins: [],
       processes: "several",
       viewerUrl: undefined,

@@ -95,8 +95,9 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  *
  * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
  * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
- * `commit` no other callback runs. A long group ends early instead, and its rest is the next one. Conversely, the stores wait for a transaction that the embedder has left open, and
- * for another process that writes. The embedder's pragmas decide how durable a commit is.
+ * `commit` no other callback runs. A long group ends early instead, and its rest is the next one. Conversely, the
+ * stores wait for a transaction that the embedder has left open, and for another process that writes. The embedder's
+ * pragmas decide how durable a commit is.
  */
 export class SqliteDatabase implements Database, SynchronousReads {
   readonly dialect = "sqlite";

@@ -32,6 +32,6 @@ export interface OperatorLog {
   end(id: OperatorActionId, outcome: string): Promise<void>;
   /** Newest first, at most `limit`, older than `before`. */
   list(limit: number, before: OperatorActionId | undefined): Promise<OperatorAction[]>;
-  /** Deletes up to `limit` of the first actions that have ended and began before this time; resolves to their number. */
+  /** Deletes up to `limit` of the first actions that have ended and began before this time. Returns their number. */
   deleteBefore(at: Date, limit: number): Promise<number>;
 }

@@ -23,6 +23,7 @@ import {
 } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
+import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { verifyLedger } from "../../../../application/credits/ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { sqlStores } from "../../../support/sql-stores.js";
@@ -139,10 +140,13 @@ describe("Database on SQLite", () => {
     });
 
     it("reports overload if a write would wait for more than 50 ms, never for reads", async () => {
-      let now = 0;
-      vi.spyOn(performance, "now").mockImplementation(() => (now += 60)); // read twice for each group
+      let now = performance.now();
+      vi.spyOn(performance, "now").mockImplementation(() => now);
+      vi.spyOn(WriteAheadLog.prototype, "sync").mockImplementation(async () => {
+        now += 120; // of each group
+      });
       const write = (count: number) => Promise.all(Array.from({ length: count }, () => credit(1, 1)));
-      await write(4 * 128);
+      await write(6 * 128); // the times of the last four groups count
       const waiting = write(64);
       expect(database.isOverloaded("write")).toBe(false); // so many may always wait
       const more = write(1);
