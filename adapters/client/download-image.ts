@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
+import { connectionFailure } from "./requests/connection-failure.js";
 import { readAtMost } from "./requests/send-request.js";
 
 /** The bytes of an image, and the type that its first bytes show. */
@@ -21,6 +22,6 @@ export const downloadImage = async (
     const type = imageTypeOf(bytes);
     return type === undefined ? err(`${url} is not an image`) : ok({ bytes, type });
   } catch (error) {
-    return err(`${url} cannot be fetched: ${String(error)}`);
+    return err(`${url} cannot be fetched: ${connectionFailure(error, url).reason}`);
   }
 };

@@ -221,7 +221,8 @@ const uploadLocal = async (
   const uploaded = await resultOf(client.upload(files, { signal }));
   if (uploaded.isErr()) {
     const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
-    return err(refusalOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
+    const message = messageWithNames(uploaded.error, names);
+    return err(refusalOf({ ...uploaded.error, message, mayHaveBeenAccepted: false })); // an upload costs nothing
   }
   const urls = [...uploaded.value.image_urls];
   return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));

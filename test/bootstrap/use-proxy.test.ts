@@ -1,11 +1,13 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Agent, EnvHttpProxyAgent, setGlobalDispatcher } from "undici";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { downloadImage } from "../../adapters/client/download-image.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
+import { proxyFor } from "../../adapters/system/proxy.js";
 import { useProxy } from "../../bootstrap/use-proxy.js";
+import { failureOf } from "../adapters/client/client-setup.js";
 import { FakeService } from "../support/fake-service.js";
 import { pngBytes } from "../support/image-bytes.js";
 
@@ -13,11 +15,28 @@ describe("the proxy of the environment", () => {
   let service: FakeService;
   /** What the proxy was asked to connect to. Only the service exists behind it. */
   let targets: string[];
-  const proxy = createServer().on("connect", ({ url = "" }, socket, head) => {
+  /** Status of its answers to plain http; 200: that of the service. */
+  let forwards: number;
+  /** Status of its answers to CONNECT; 0: it closes the connection. */
+  let tunnels: number;
+  const proxy = createServer((incoming, answer) => {
+    const { method, url = "", headers } = incoming;
+    targets.push(url);
+    if (forwards !== 200) {
+      answer.writeHead(forwards, { "content-type": "text/html" }).end("<html>a page of the proxy</html>");
+      return;
+    }
+    const forwarded = request(url, { method, headers }, (received) => {
+      answer.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(answer);
+    });
+    incoming.pipe(forwarded);
+  }).on("connect", ({ url = "" }, socket, head) => {
     targets.push(url);
     const { hostname, port } = new URL(`http://${url}`);
     if (hostname !== "127.0.0.1") {
-      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+      if (tunnels === 0) socket.end();
+      else socket.end(`HTTP/1.1 ${tunnels} No\r\nContent-Length: 2\r\n\r\nno`);
       return;
     }
     const upstream = connect(Number(port), hostname, () => {
@@ -31,6 +50,7 @@ describe("the proxy of the environment", () => {
   beforeEach(async () => {
     service = await FakeService.start();
     targets = [];
+    [forwards, tunnels] = [200, 403];
     await once(proxy.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     for (const name of ["HTTPS_PROXY", "HTTP_PROXY"]) vi.stubEnv(name, url);
@@ -69,12 +89,78 @@ describe("the proxy of the environment", () => {
     const client = new PanoramaClient(options());
     expect((await client.upload({ bytes: pngBytes(100) })).image_urls).toHaveLength(1);
     await downloadImage("https://pictures.invalid/a.jpg", { bytesMax: 100, seconds: 10 });
-    expect(new Set(targets)).toEqual(new Set([host(), "pictures.invalid:443"]));
+    expect(targets).toContain(`${service.origin}/api/v1/images`); // no tunnel: a proxy may allow it to port 443 only
+    expect(targets).toContain("pictures.invalid:443");
 
     vi.stubEnv("NO_PROXY", "127.0.0.1");
     await useProxy();
     targets = [];
     expect(await client.credits()).toEqual({ remaining_credits: 100 });
     expect(targets).toEqual([]);
+  });
+
+  const aCreation = { prompt: "a quiet lake", resolution: "1k" } as const;
+  const failureAt = (origin: string) =>
+    failureOf(new PanoramaClient({ ...options(), baseUrl: origin }).create(aCreation));
+  const proxyHost = () => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+  it.each([
+    ["https://service.example", 0, "did not complete the connection (UND_ERR_SOCKET)."],
+    ["https://service.example", 403, "does not let the request through and answers 403."],
+    ["https://service.example", 407, "it wants a user name and a password"],
+    ["https://service.example", 502, "does not let the request through and answers 502."],
+    ["http://service.example", 403, "does not let the request through and answers 403."],
+    ["http://service.example", 407, "it wants a user name and a password"],
+  ])("says that the proxy refused a creation at %s with %s, which was not accepted", async (origin, status, words) => {
+    [forwards, tunnels] = [status, status];
+    await useProxy();
+    const error = await failureAt(origin);
+    expect(error).toMatchObject({ code: "network_error", mayHaveBeenAccepted: false });
+    expect(error.message).toContain(`${origin}/api/v1 cannot be reached: the proxy ${proxyHost()} `);
+    expect(error.message).toContain(words);
+    expect(targets).toHaveLength(1);
+  });
+
+  it.each([502, 503, 504])(
+    "says that a creation may have been accepted after %s to a forwarded one",
+    async (status) => {
+      forwards = status;
+      await useProxy();
+      expect(await failureAt("http://service.example")).toMatchObject({ status, mayHaveBeenAccepted: true });
+    },
+  );
+
+  it.each(["http://service.example", "https://service.example"])(
+    "names a proxy that is down, for %s",
+    async (origin) => {
+      for (const name of ["HTTPS_PROXY", "HTTP_PROXY"]) vi.stubEnv(name, "http://user:secret@proxy.invalid:3128");
+      await useProxy();
+      const error = await failureAt(origin);
+      expect(error.message).toContain("there is no host with the name of the proxy proxy.invalid:3128 (ENOTFOUND).");
+      expect(error.mayHaveBeenAccepted).toBe(false);
+    },
+  );
+
+  it.each([
+    ["", true],
+    ["*", false],
+    ["ample", true],
+    ["service.example", false],
+    ["SERVICE.example", false],
+    [".example, other.test", false],
+    [" api.test .service.example", false],
+    ["*.service.example", false],
+    ["vice.example", true],
+    ["service.example:443", false],
+    ["service.example:8443", true],
+  ])("applies to a host with NO_PROXY=%j: %s", (no_proxy, isUsed) => {
+    const environment = { http_proxy: "http://proxy.test:1", no_proxy };
+    const used = proxyFor(new URL("https://www.service.example/"), environment)?.host;
+    expect(used).toBe(isUsed ? "proxy.test:1" : undefined);
+  });
+
+  it("does not apply to an IPv6 address of NO_PROXY, with or without brackets and port", () => {
+    for (const no_proxy of ["::1", "[::1]", "[::1]:80"])
+      expect(proxyFor(new URL("http://[::1]/"), { http_proxy: "http://proxy.test:1", no_proxy })).toBeUndefined();
   });
 });

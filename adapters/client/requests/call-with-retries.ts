@@ -35,6 +35,7 @@ export const callWithRetries = async <T>(
   let mayHaveBeenAccepted = false;
   let isUnreachable = !taskExists;
   for (let attempts = 1; ; attempts++) {
+    const start = milliseconds();
     const answered = await attempt(Math.min(attemptTimeoutMilliseconds, deadline - milliseconds()));
     if (answered.isOk()) return answered;
 
@@ -47,7 +48,10 @@ export const callWithRetries = async <T>(
     const pause = isUnreachable
       ? unreachableDelayMilliseconds(attempts, random())
       : retryDelayMilliseconds(error, attempts, random());
-    if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause >= deadline) return err(error);
+    // An attempt that is cut while it connects would not prove that nothing was sent.
+    const attemptMilliseconds = isUnreachable ? 1.2 * (milliseconds() - start) : 0;
+    if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause + attemptMilliseconds >= deadline)
+      return err(error);
     onRetry?.(error, pause);
     await clock.sleep(pause, signal);
     if (signal?.aborted) return err({ ...error, code: "aborted", message: "The call was aborted." });

@@ -4,6 +4,7 @@ import { type ClientError, NO_RESPONSE, SERVICE_ERROR_CODES } from "../client-er
 import type { FailureReason } from "../resources.js";
 import type { ServiceUrl } from "../service-url.js";
 import { errorIn, parseJson } from "./check-answer.js";
+import { connectionFailure, watchConnections } from "./connection-failure.js";
 
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "DELETE";
@@ -42,6 +43,7 @@ export const sendRequest = async (
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
   const { method, path, headers, body, signal, isAnswer } = request;
   if (signal?.aborted) return err(abortedBefore);
+  watchConnections();
   const timeout = new AbortController();
   const finished = new AbortController();
   void clock.sleep(timeoutMilliseconds, finished.signal).then(() => finished.signal.aborted || timeout.abort());
@@ -63,7 +65,7 @@ export const sendRequest = async (
       return parseAnswer(service, request, response, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     } catch (error) {
       const code = signal?.aborted ? "aborted" : timeout.signal.aborted ? "timeout" : "network_error";
-      return err(noAnswer(service, method, code, causeOf(error)));
+      return err(noAnswer(service, method, code, error));
     } finally {
       finished.abort();
     }
@@ -114,21 +116,17 @@ const noAnswer = (
   { baseUrl }: Service,
   method: string,
   code: "aborted" | "timeout" | "network_error",
-  cause: string,
+  error: unknown,
 ): AttemptError => {
-  const noConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(cause);
-  const messages: Record<typeof code, string> = {
-    aborted: "The call was aborted.",
-    timeout: `${baseUrl} did not answer in time.`,
-    network_error: `${baseUrl} cannot be reached: ${cause}.`,
-  };
-  return {
-    ...NO_RESPONSE,
-    code,
-    message: messages[code],
-    mayHaveBeenAccepted: method === "POST" && !noConnection,
-    ...(noConnection && { noConnection }),
-  };
+  if (code !== "network_error") {
+    const message = code === "aborted" ? "The call was aborted." : `${baseUrl} did not answer in time.`;
+    return { ...NO_RESPONSE, code, message, mayHaveBeenAccepted: method === "POST" };
+  }
+  const { reason, noConnection } = connectionFailure(error, baseUrl);
+  const message = `${baseUrl} ${noConnection ? "cannot be reached" : "gave no answer"}: ${reason}.`;
+  return noConnection
+    ? { ...NO_RESPONSE, code, message, noConnection }
+    : { ...NO_RESPONSE, code, message, mayHaveBeenAccepted: method === "POST" };
 };
 
 /** The caller's signal was aborted before anything was sent. */
@@ -150,12 +148,6 @@ const retryAfterSeconds = (header: string | null, now: Date): number | undefined
   if (/^\d+$/.test(header)) return Number(header);
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
-};
-
-/** `fetch` only reports "fetch failed". The error code is in `cause`. */
-const causeOf = (error: unknown): string => {
-  const { cause } = error as { cause?: { code?: string; message?: string } };
-  return cause?.code ?? cause?.message ?? String(error);
 };
 
 /** The body of an answer; `undefined` if it has more bytes, which are not read. */

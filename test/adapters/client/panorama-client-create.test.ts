@@ -131,7 +131,7 @@ describe("PanoramaClient.create", () => {
     await on.service.stop();
     expect(await failureOf(on.client.create(aRequest()))).toMatchObject({
       code: "network_error",
-      message: `${on.client.baseUrl} cannot be reached: ECONNREFUSED.`,
+      message: `${on.client.baseUrl} cannot be reached: nothing accepts connections at ${new URL(on.client.baseUrl).host} (ECONNREFUSED).`,
       mayHaveBeenAccepted: false,
     });
     await on.startService();

@@ -46,4 +46,22 @@ describe("callWithRetries", () => {
     expect(error.mayHaveBeenAccepted).toBe(true);
     expect((await failing(refused, cut)).pauses).toEqual([250, 1000, 2000, 4000, 8000]);
   });
+
+  it("begins no attempt that would be cut while it connects, which would not prove that nothing was sent", async () => {
+    const clock = new SkippingClock(() => new Promise(() => {}), Number.POSITIVE_INFINITY);
+    const given: number[] = [];
+    const attempt = async (milliseconds: number): Promise<Result<never, AttemptError>> => {
+      given.push(milliseconds);
+      await clock.sleep(10_500);
+      return err(refused);
+    };
+    const limits = {
+      attemptTimeoutMilliseconds: 12_000,
+      timeoutMilliseconds: 40_000,
+      retriesMax: 5,
+      signal: undefined,
+    };
+    await callWithRetries(attempt, limits, clock, () => 1);
+    expect(given).toEqual([12_000, 12_000, 12_000]);
+  });
 });
