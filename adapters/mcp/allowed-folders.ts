@@ -1,13 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { inHome, placeAlike, placesOf, writtenPaths } from "./written-paths.js";
 
 /** The local folders from which the person allows a language model to upload files. All other files are refused. */
 export class AllowedFolders {
   private readonly folders: readonly string[];
+  private readonly home: string | undefined;
 
   /**
    * @param list absolute paths or paths in the home folder (`~/Pictures`), separated as in PATH; if empty, every file
@@ -15,6 +17,7 @@ export class AllowedFolders {
    * @param warn takes a sentence for each entry that cannot be used
    */
   constructor(list: string, home?: string, warn: (line: string) => void = () => {}) {
+    this.home = home;
     this.folders = list
       .split(delimiter)
       .map((entry) => inHome(entry.trim(), home))
@@ -33,7 +36,8 @@ export class AllowedFolders {
 
   /** Request to the person, so that the file at `path` can be uploaded. */
   whatToDo(path: string): string {
-    const folder = isAbsolute(path) ? dirname(path) : "/path/of/the/folder";
+    const written = writtenPaths(path, this.home).findLast((written) => isAbsolute(written));
+    const folder = written === undefined ? "/path/of/the/folder" : dirname(written);
     const [first] = this.folders;
     const save =
       first === undefined ? "" : `to save the image in the folder ${first} (create it if it is missing), or `;
@@ -55,7 +59,21 @@ export class AllowedFolders {
       if (signal.aborted) resolve(refused);
       else signal.addEventListener("abort", () => resolve(refused), { once: true });
     });
-    return Promise.race([this.readInside(path, bytesMax, refused), stopped]);
+    const read = async () => {
+      const places = writtenPaths(path, this.home).flatMap((written) => placesOf(written, this.folders, this.home));
+      for (const findPlace of [
+        (place: string) => place,
+        ...this.folders.map((folder) => (place: string) => placeAlike(place, folder)),
+      ]) {
+        for (const place of new Set(places)) {
+          const found = await findPlace(place);
+          const file = found === undefined ? refused : await this.readInside(found, bytesMax, refused);
+          if (file !== refused || signal.aborted) return file;
+        }
+      }
+      return refused;
+    };
+    return Promise.race([read(), stopped]);
   }
 
   private async readInside(
@@ -133,7 +151,3 @@ const isInside = (path: string, folder: string): boolean => {
   const inner = relative(folder, path);
   return inner !== "" && inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner);
 };
-
-/** `~` and what is below it, as a shell writes the home folder: nothing expands it in the settings of an MCP client. */
-export const inHome = (path: string, home: string | undefined): string =>
-  home !== undefined && /^~(?:$|[\\/])/.test(path) ? join(home, path.slice(1)) : path;

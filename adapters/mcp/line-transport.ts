@@ -1,11 +1,14 @@
 import { Transform, type Writable } from "node:stream";
 import {
   type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   parseJSONRPCMessage,
   type RequestId,
   type Transport,
+  UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/server";
+import { messageOf, withSentence } from "./unusual-messages.js";
 
 /** Requests of a line: the open ones, and the answers so far. */
 type Batch = { readonly open: RequestId[]; readonly answers: unknown[] };
@@ -39,7 +42,10 @@ export class LineTransport implements Transport {
 
   async start(): Promise<void> {
     this.#lines.on("data", (chunk: Buffer) => {
-      for (const line of chunk.toString("utf8").split("\n")) if (line.trim() !== "") this.#receive(line);
+      for (let start = 0, end = 0; start < chunk.length; start = end + 1) {
+        end = chunk.indexOf("\n", start);
+        this.#receive(chunk.subarray(start, end));
+      }
     });
   }
 
@@ -47,8 +53,9 @@ export class LineTransport implements Transport {
     if ("method" in message) return this.#write(message);
     const { id } = message;
     const batch = [...this.#batches].find(({ open }) => id !== undefined && open.includes(id));
-    batch?.answers.push(message);
-    const written = batch === undefined ? this.#write(message) : this.#settle(batch, id as RequestId);
+    const answer = withSentence(message);
+    batch?.answers.push(answer);
+    const written = batch === undefined ? this.#write(answer) : this.#settle(batch, id as RequestId);
     await written;
     remove(this.#unanswered, id);
   }
@@ -57,12 +64,15 @@ export class LineTransport implements Transport {
     this.onclose?.();
   }
 
-  #receive(line: string): void {
+  #receive(line: Uint8Array): void {
     let value: unknown;
     try {
-      value = JSON.parse(line);
+      // Also removes a byte order mark, which some clients write before their first message.
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(line).trim();
+      if (text === "") return;
+      value = JSON.parse(text);
     } catch {
-      this.#refuse(undefined, ProtocolErrorCode.ParseError, "This line is not JSON.");
+      this.#refuse(undefined, ProtocolErrorCode.ParseError, "This line is not JSON in UTF-8.");
       return;
     }
     if (!Array.isArray(value)) {
@@ -88,12 +98,27 @@ export class LineTransport implements Transport {
   #accept(value: unknown, batch?: Batch): JSONRPCMessage | undefined {
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(value);
+      message = parseJSONRPCMessage(messageOf(value));
     } catch {
-      this.#refuse(value, ProtocolErrorCode.InvalidRequest, NO_MESSAGE, batch);
+      if (isUnanswerable(value)) this.onerror?.(new Error(NO_MESSAGE));
+      else this.#refuse(value, ProtocolErrorCode.InvalidRequest, NO_MESSAGE, batch);
+      return undefined;
+    }
+    if (batch !== undefined && "method" in message && message.method === "initialize") {
+      this.#refuse(value, ProtocolErrorCode.InvalidRequest, "initialize must not be part of a batch.", batch);
       return undefined;
     }
     if ("method" in message && "id" in message) {
+      // The SDK checks the version of the first request only.
+      const requested = message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
+      if (typeof requested === "string" && requested !== MODERN_REVISION) {
+        const { code, message, data } = new UnsupportedProtocolVersionError({
+          supported: [MODERN_REVISION],
+          requested,
+        });
+        this.#refuse(value, code, message, batch, data);
+        return undefined;
+      }
       if (!ENDLESS_METHODS.includes(message.method)) this.#unanswered.push(message.id);
       batch?.open.push(message.id);
     }
@@ -119,9 +144,9 @@ export class LineTransport implements Transport {
     if (batch.answers.length > 0) await this.#write(batch.answers);
   }
 
-  #refuse(value: unknown, code: number, message: string, batch?: Batch): void {
+  #refuse(value: unknown, code: number, message: string, batch?: Batch, data?: unknown): void {
     this.onerror?.(new Error(message));
-    const refusal = { jsonrpc: "2.0", id: idOf(value), error: { code, message } };
+    const refusal = { jsonrpc: "2.0", id: idOf(value), error: { code, message, ...(data !== undefined && { data }) } };
     if (batch === undefined) this.#report(this.#write(refusal));
     else batch.answers.push(refusal);
   }
@@ -137,14 +162,23 @@ export class LineTransport implements Transport {
   }
 }
 
+const MODERN_REVISION = "2026-07-28";
+
 const NO_MESSAGE =
   'This is no message of the protocol: "jsonrpc" must be "2.0", "method" a string, "params" an object if it is there, ' +
-  '"id" a string or an integer.';
+  `"id" and "progressToken" a string or an integer from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}.`;
 
-/** `null` as JSON-RPC says, where there is none that an answer can name. */
+/** `null` as JSON-RPC says, where there is none that an answer can name: a number may be another one than was sent. */
 const idOf = (value: unknown): RequestId | null => {
   const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
-  return typeof id === "string" || typeof id === "number" ? id : null;
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
+};
+
+/** Notifications get no answer. An answer to an answer would carry an id of this side, or go on for ever. */
+const isUnanswerable = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return false;
+  if ("method" in value) return typeof value.method === "string" && !("id" in value);
+  return "result" in value || "error" in value;
 };
 
 const remove = <Item>(items: Item[], item: Item | undefined): void => {

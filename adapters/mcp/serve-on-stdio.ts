@@ -39,6 +39,7 @@ export const serveOnStdio = async (
   // The transport would drop what is not answered yet, so it does not see the end of stdin.
   stdin.pipe(lines, { end: false });
   await ended;
+  lines.write("\n"); // a last message may lack it
   // Some clients close stdin immediately after their last request.
   const deadline = Date.now() + lastAnswersMilliseconds;
   do await new Promise((resolve) => setTimeout(resolve, 5));

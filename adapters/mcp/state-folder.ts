@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { inHome } from "./allowed-folders.js";
+import { inHome } from "./written-paths.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

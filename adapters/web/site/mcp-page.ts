@@ -80,7 +80,8 @@ none.</dd>
 continued after a restart. Default: <code>panorama</code> in <code>~/.local/state</code> (Windows:
 <code>%LOCALAPPDATA%</code>).</dd>
 <dt><code>HTTPS_PROXY</code>, <code>NO_PROXY</code></dt><dd>The proxy of your network, and the hosts that need none. Images
-given by URL are downloaded without it.</dd>
+given by URL are downloaded through it too. Addresses that are private here are refused; beyond this, the proxy decides
+which hosts can be reached.</dd>
 </dl>
 <p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
 <code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,
