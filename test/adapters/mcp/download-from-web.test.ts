@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import type { RequestListener } from "node:http";
+import { createServer as createProxy, type RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo, LookupFunction } from "node:net";
+import { type AddressInfo, connect, type LookupFunction } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Agent, setGlobalDispatcher } from "undici";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/servers/tls-certificate.js";
 import { downloadFromWeb, type Web } from "../../../adapters/mcp/download-from-web.js";
 import { publicLookup } from "../../../adapters/system/outgoing-http.js";
+import { useProxy } from "../../../bootstrap/use-proxy.js";
 
 const PUBLIC_HOST = "images.example";
 const never = new AbortController().signal;
@@ -124,5 +126,75 @@ describe("downloadFromWeb", () => {
     expect(await reason(url)).toBe("cannot be downloaded: its host answered 404.");
     listener = (request) => request.socket.destroy();
     expect(await reason(url)).toBe("cannot be downloaded: its host does not answer.");
+  });
+
+  describe("through a proxy", () => {
+    let targets: string[];
+    let isOpen: boolean;
+    const proxy = createProxy().on("connect", ({ url: target = "" }, socket) => {
+      targets.push(target);
+      if (!isOpen) return socket.end("HTTP/1.1 403 No\r\n\r\n");
+      const upstream = connect((server.address() as AddressInfo).port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        upstream.pipe(socket).pipe(upstream);
+      });
+      for (const end of [socket, upstream]) end.on("error", () => upstream.destroy());
+    });
+
+    beforeEach(async () => {
+      [targets, isOpen] = [[], true];
+      if (!proxy.listening) await once(proxy.listen(0, "127.0.0.1"), "listening");
+      vi.stubEnv("HTTPS_PROXY", `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+      await useProxy();
+      return () => {
+        vi.unstubAllEnvs();
+        setGlobalDispatcher(new Agent());
+        proxy.closeAllConnections();
+      };
+    });
+    afterAll(() => proxy.close());
+
+    /** Names that end in .elsewhere have no address here. */
+    const lookup: LookupFunction = (host, options, callback) => {
+      if (host.endsWith(".elsewhere")) callback(new Error("ENOTFOUND"), [], 4);
+      else web.lookup(host, options, callback);
+    };
+    const downloaded = async (address: string) =>
+      (await downloadFromWeb(address, { bytesMax: 1000, signal: never }, { ...web, lookup })).map(({ bytes }) =>
+        String(bytes),
+      );
+
+    it("reads images of names that have a public address here, or none, also after a redirect", async () => {
+      listener = (request, response) => {
+        if (request.url === "/b") response.end("image");
+        else response.writeHead(302, { location: "https://b.elsewhere/b" }).end("moved");
+      };
+      expect((await downloaded(url))._unsafeUnwrap()).toBe("image");
+      expect(targets).toEqual([`${PUBLIC_HOST}:443`, "b.elsewhere:443"]);
+    });
+
+    it.each(["https://intranet.example/a.jpg", "https://10.0.0.1/a.jpg", "https://localhost/a.jpg", "https://[::1]/"])(
+      "refuses %s, which is private here, at first and as the target of a redirect",
+      async (target) => {
+        expect((await downloaded(target))._unsafeUnwrapErr()).toMatch(/public/);
+        expect(targets).toEqual([]);
+        listener = (_, response) => response.writeHead(302, { location: target }).end();
+        expect((await downloaded(url))._unsafeUnwrapErr()).toMatch(/public/);
+        expect(targets).toHaveLength(1);
+      },
+    );
+
+    it("names a proxy that refuses, and is not used for hosts of NO_PROXY", async () => {
+      isOpen = false;
+      const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      expect((await downloaded(url))._unsafeUnwrapErr()).toBe(
+        `cannot be downloaded: the proxy ${host} does not let the request through and answers 403.`,
+      );
+      vi.stubEnv("NO_PROXY", PUBLIC_HOST);
+      targets = [];
+      expect((await download(url)).isOk()).toBe(true);
+      expect(targets).toEqual([]);
+    });
   });
 });
