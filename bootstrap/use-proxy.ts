@@ -19,11 +19,8 @@ export const useProxy = async (): Promise<string | undefined> => {
   if (wrong !== undefined) return `${wrong} must be the URL of a proxy, such as http://proxy.example:3128.`;
   const { Agent, Pool, ProxyAgent, setGlobalDispatcher } = await import("undici");
 
-  const tunnels = new Map<string, Dispatcher>();
-  const tunnelThrough = (proxy: URL): Dispatcher => {
-    const known = tunnels.get(proxy.href);
-    if (known !== undefined) return known;
-    const tunnel = new ProxyAgent({
+  const tunnelThrough = (proxy: URL): Dispatcher =>
+    new ProxyAgent({
       uri: proxy.origin,
       ...authorization(proxy, "token"),
       clientFactory: (origin, options) => {
@@ -43,14 +40,15 @@ export const useProxy = async (): Promise<string | undefined> => {
         return Object.assign(pool, { connect: throughProxy });
       },
     });
-    tunnels.set(proxy.href, tunnel);
-    return tunnel;
-  };
+  let tunnel: Dispatcher | undefined;
   const agent = new Agent().compose((dispatch) => (options, handler) => {
     const origin = new URL(String(options.origin));
     const proxy = proxyFor(origin);
     if (proxy === undefined) return dispatch(options, handler);
-    if (origin.protocol === "https:") return tunnelThrough(proxy).dispatch(options, handler);
+    if (origin.protocol === "https:") {
+      tunnel ??= tunnelThrough(proxy);
+      return tunnel.dispatch(options, handler);
+    }
     const headers = {
       ...(options.headers as object),
       host: origin.host,

@@ -61,47 +61,37 @@ export const connectionFailure = (error: unknown, url: string): { reason: string
 const CERTAIN =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*|ERR_TLS_CERT_.*)$/;
 
-/** Why there is no connection. `undefined` for other codes. */
-const reasonOf = (code: string, who: string): string | undefined => {
-  switch (code) {
-    case "ENOTFOUND":
-      return `there is no host with the name of ${who}`;
-    case "EAI_AGAIN":
-      return `the name servers do not answer for ${who}`;
-    case "ECONNREFUSED":
-      return `nothing accepts connections at ${who}`;
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-      return `there is no route to ${who}`;
-    case "ETIMEDOUT":
-    case "UND_ERR_CONNECT_TIMEOUT":
-      return `${who} did not accept a connection in time`;
-    case "UND_ERR_HEADERS_TIMEOUT":
-    case "UND_ERR_SOCKET":
-    case "ECONNRESET":
-      return `${who} did not complete the connection`;
-    case "DEPTH_ZERO_SELF_SIGNED_CERT":
-    case "SELF_SIGNED_CERT_IN_CHAIN":
-      return `the certificate of ${who} is self-signed, so it is not trusted. ${TRUST_IT}`;
-    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
-    case "UNABLE_TO_GET_ISSUER_CERT":
-    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
-      return `the certificate of ${who} is from an issuer that is not trusted. ${TRUST_IT}`;
-    case "CERT_HAS_EXPIRED":
-      return `the certificate of ${who} has expired`;
-    case "CERT_NOT_YET_VALID":
-      return `the certificate of ${who} is not valid yet, or the clock of this computer is wrong`;
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return `the certificate of ${who} is for another host name`;
-    case "ERR_SSL_WRONG_VERSION_NUMBER":
-    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
-      return `${who} does not answer with TLS. Its URL may have to begin with http://`;
-    default:
-      return CERTAIN.test(code) ? `the certificate of ${who} is not valid` : undefined;
-  }
+const TRUST_IT = "To trust it, set NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer";
+const NOT_TRUSTED = `the certificate of WHO is from an issuer that is not trusted. ${TRUST_IT}`;
+const SELF_SIGNED = `the certificate of WHO is self-signed, so it is not trusted. ${TRUST_IT}`;
+const NO_TLS = "WHO does not answer with TLS. Its URL may have to begin with http://";
+
+/** Why there is no connection with WHO, by error code. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "there is no host with the name of WHO",
+  EAI_AGAIN: "the name servers do not answer for WHO",
+  ECONNREFUSED: "nothing accepts connections at WHO",
+  EHOSTUNREACH: "there is no route to WHO",
+  ENETUNREACH: "there is no route to WHO",
+  ETIMEDOUT: "WHO did not accept a connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "WHO did not accept a connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "WHO did not complete the connection",
+  UND_ERR_SOCKET: "WHO did not complete the connection",
+  ECONNRESET: "WHO did not complete the connection",
+  DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
+  SELF_SIGNED_CERT_IN_CHAIN: SELF_SIGNED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  CERT_HAS_EXPIRED: "the certificate of WHO has expired",
+  CERT_NOT_YET_VALID: "the certificate of WHO is not valid yet, or the clock of this computer is wrong",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate of WHO is for another host name",
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
 };
 
-const TRUST_IT = "To trust it, set NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer";
+const reasonOf = (code: string, who: string): string | undefined =>
+  (REASONS[code] ?? (CERTAIN.test(code) ? "the certificate of WHO is not valid" : undefined))?.replace("WHO", () => who);
 
 /** The error and its causes. `fetch` itself only says "fetch failed". */
 const causesOf = (error: unknown): Cause[] => {
