@@ -91,7 +91,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const reasonOf = (code: string, who: string): string | undefined =>
-  (REASONS[code] ?? (CERTAIN.test(code) ? "the certificate of WHO is not valid" : undefined))?.replace("WHO", () => who);
+  (REASONS[code] ?? (CERTAIN.test(code) ? "the certificate of WHO is not valid" : undefined))?.replace(
+    "WHO",
+    () => who,
+  );
 
 /** The error and its causes. `fetch` itself only says "fetch failed". */
 const causesOf = (error: unknown): Cause[] => {
