@@ -133,7 +133,10 @@ describe("downloadFromWeb", () => {
     let isOpen: boolean;
     const proxy = createProxy().on("connect", ({ url: target = "" }, socket) => {
       targets.push(target);
-      if (!isOpen) return socket.end("HTTP/1.1 403 No\r\n\r\n");
+      if (!isOpen) {
+        socket.end("HTTP/1.1 403 No\r\n\r\n");
+        return;
+      }
       const upstream = connect((server.address() as AddressInfo).port, "127.0.0.1", () => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n");
         upstream.pipe(socket).pipe(upstream);
