@@ -31,6 +31,7 @@ const TEST_PACKAGES = [
   "playwright-core",
   "publint",
   "s3rver",
+  "selfsigned",
   "sharp",
   "smtp-server",
   "standardwebhooks",

@@ -19,8 +19,9 @@ export type Web = Pick<RequestOptions, "ca" | "port"> & { readonly lookup: Looku
 
 /**
  * Downloads a URL that a language model has chosen, on the person's machine: only https, only public addresses, also
- * after each redirect, so that nothing of the person's own network can be read. Uses the proxy of the environment, which
- * resolves names that have no address here. Sends no key, cookie or referrer. The error is a predicate for the URL.
+ * after each redirect, so that nothing of the person's own network can be read. Uses the proxy of the environment,
+ * which resolves names that have no address here. Sends no key, cookie or referrer. The error is a predicate for the
+ * URL.
  *
  * @param signal ends the download
  */

@@ -62,8 +62,11 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const issuesIn = (message: string): readonly Issue[] | undefined => {
+  const start = message.indexOf("[\n");
+  if (start === -1) return undefined;
   try {
-    return JSON.parse(message.slice(message.indexOf("[\n")));
+    const parsed: unknown = JSON.parse(message.slice(start));
+    return Array.isArray(parsed) && parsed.length > 0 ? parsed : undefined;
   } catch {
     return undefined;
   }

@@ -43,8 +43,8 @@ export const placesOf = (path: string, folders: readonly string[], home?: string
       );
 
 /**
- * The file in the folder whose names look like those of `place`. Unicode has several forms of one letter, and screenshots
- * of macOS have a space in their names that models write as the usual one.
+ * The file in the folder whose names look like those of `place`. Unicode has several forms of one letter, and
+ * screenshots of macOS have a space in their names that models write as the usual one.
  */
 export const placeAlike = async (place: string, folder: string): Promise<string | undefined> => {
   const names = resolve(place).split(sep);
