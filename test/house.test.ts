@@ -28,10 +28,10 @@ const rootDocuments = async (): Promise<number> => (await readdir(".")).filter((
 
 /** What was there when the limits were last decided; of the lines, the next thousand above. */
 it.each([
-  { what: "product lines", limit: 74_000, count: productLines },
+  { what: "product lines", limit: 75_000, count: productLines },
   { what: "Markdown documents at the root", limit: 6, count: rootDocuments },
   { what: "commands", limit: 50, count: () => COMMANDS.length },
-  { what: "environment variables", limit: 73, count: () => Object.keys(environmentSchema.shape).length },
+  { what: "environment variables", limit: 74, count: () => Object.keys(environmentSchema.shape).length },
 ])("the house has at most $limit $what", async ({ what, limit, count }) => {
   const there = await count();
   const rule = "An issue that asks for more raises the number in its own commit.";

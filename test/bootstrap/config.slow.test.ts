@@ -48,6 +48,7 @@ describe("readConfig", () => {
       heroPanoramas: [],
       legalPagesFolder: undefined,
       referenceRetentionHours: 24,
+      operatorLogDays: 730,
       stripe: undefined,
       mail: undefined,
       demo: true,
