@@ -26,7 +26,12 @@ const world = async (instances = 1) => {
   const clock = new HandClock();
   const reporter = new RecordingReporter();
   const database = memoryDatabase();
-  clock.waitFor(() => database.load.idleConnections === database.load.connections);
+  let looks = 0;
+  clock.waitFor(() => {
+    // Each read of an entity takes a turn of the event loop or more, after which a write may follow.
+    looks = database.load.idleConnections === database.load.connections ? (looks + 1) % 20 : 0;
+    return looks === 0 && database.load.idleConnections === database.load.connections;
+  });
   const stores = sqlStores(database);
   const [outbox, ids, secrets] = [new SqlLetterOutbox(database), new MemoryIds(), new MemorySecrets()];
   const sent: SentLetter[] = [];
