@@ -68,7 +68,9 @@ describe("the page of API keys", () => {
     const { cookie, token, create, post } = await newPerson();
     await post("/account/webhooks", { url: "https://receiver.test/" });
     const [, endpoint] = /\/account\/webhooks\/([\w-]+)\/test/.exec(
-      await visiting(service, cookie).get("/account/webhooks").then(({ text }) => text),
+      await visiting(service, cookie)
+        .get("/account/webhooks")
+        .then(({ text }) => text),
     ) ?? ["", ""];
     const { cookie: test } = await post(`/account/webhooks/${endpoint}/test`);
     const { cookie: key } = await create({ name: "laptop" });
