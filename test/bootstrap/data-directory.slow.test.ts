@@ -77,7 +77,7 @@ describe("the files of the service", () => {
 
     const upload = await RawConnection.open(Number(new URL(installation.url).port));
     upload.send(
-      `POST /api/v1/images HTTP/1.1\r\nhost: x\r\nx-api-key: ${json.api_key}\r\ncontent-length: 9999\r\ncontent-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n${"x".repeat(4_000)}`,
+      `POST /api/v1/images HTTP/1.1\r\nhost: x\r\nx-api-key: ${json.api_key}\r\ncontent-length: 99999\r\ncontent-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n${"x".repeat(40_000)}`,
     );
     await expect.poll(() => readdir(join(data, "data", "uploads"), { recursive: true })).toHaveLength(2);
     expect(await open(data)).toEqual([]);
