@@ -49,12 +49,13 @@ export const rangesOf = async (
   const shown = "task.account_id = ? and task.deleted_at is null";
   const [first, ...others] = Object.entries(metadata);
   if (first !== undefined) {
+    // Not the account of the task, which is that of the pair: a plan could begin there, and read all of its tasks.
     const conditions = [
       "pair.account_id = ? and pair.key = ? and pair.value = ?",
       ...others.map(() => OTHER_PAIR),
-      shown,
+      "task.deleted_at is null",
     ];
-    const parameters = [owner, ...first, ...others.flatMap((pair) => [owner, ...pair]), owner];
+    const parameters = [owner, ...first, ...others.flatMap((pair) => [owner, ...pair])];
     if (status !== undefined)
       conditions.push(`task.state in (${STATES[status].map((state) => `'${state}'`).join(", ")})`);
     if (visibility !== undefined) conditions.push(`task.visibility = '${visibility}'`);
