@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
 import { RawConnection } from "../../../support/raw-connection.js";
@@ -69,7 +69,8 @@ describe("a key that is revoked while a body arrives", () => {
   it("cancels before a body that nobody reads", async () => {
     const id = await service.created(customer);
     const rest = await halfAtApi(`/panoramas/${id}/cancel`, "a body that nobody reads");
-    expect(await (await service.request(`/panoramas/${id}`, customer)).json()).toMatchObject({ status: "failed" });
+    const read = async () => (await service.request(`/panoramas/${id}`, customer)).json();
+    await vi.waitFor(async () => expect(await read()).toMatchObject({ status: "failed" }));
     await revoke();
     expect(await rest()).toMatch(/^HTTP\/1\.1 200 /);
   });
