@@ -3,10 +3,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { MCP_VERSION, mcpConfigurations } from "./mcp-configuration.js";
 
-/** Result of `npm run build` for the MCP server: the server as one file, and the licences of the bundled packages. */
-export type McpBundle = { readonly code: Uint8Array; readonly licenses: Uint8Array };
+/**
+ * Result of `npm run build` for the MCP server: the file that starts it, also with an old Node.js; the server as one
+ * file; and the licences of the bundled packages.
+ */
+export type McpBundle = { readonly entry: Uint8Array; readonly code: Uint8Array; readonly licenses: Uint8Array };
 
-export const BUNDLE_FILE = "panorama-mcp.js";
+export const ENTRY_FILE = "panorama-mcp.js";
+export const SERVER_FILE = "mcp-server.js";
 export const LICENSES_FILE = "LICENSES.txt";
 /** In the same folder as the bundle: the service it was downloaded from, which is the default of PANORAMA_BASE_URL. */
 export const SERVICE_FILE = "service.json";
@@ -15,7 +19,8 @@ export const serviceJson = (origin: string): string => `${JSON.stringify({ base_
 
 /** Throws if the bundle is not built. `directory` is `dist/mcp`. */
 export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
-  code: await readFile(join(directory, BUNDLE_FILE)),
+  entry: await readFile(join(directory, ENTRY_FILE)),
+  code: await readFile(join(directory, SERVER_FILE)),
   licenses: await readFile(join(directory, LICENSES_FILE)),
 });
 
@@ -23,14 +28,15 @@ export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
  * The npm package as a tarball for `npx -y {origin}/mcp/panorama-mcp-0.1.0.tgz`. It contains the origin that serves it,
  * so that only the API key has to be configured. The same bundle and origin give the same bytes on every instance.
  */
-export const packMcpServer = ({ code, licenses }: McpBundle, origin: string): Uint8Array => {
+export const packMcpServer = ({ entry, code, licenses }: McpBundle, origin: string): Uint8Array => {
   const text = (content: string) => Buffer.from(content);
   const archive = ustar([
     { path: "package/package.json", bytes: text(`${JSON.stringify(manifest, undefined, 2)}\n`) },
     { path: "package/README.md", bytes: text(readme(origin)) },
     { path: `package/${LICENSES_FILE}`, bytes: licenses },
     { path: `package/${SERVICE_FILE}`, bytes: text(serviceJson(origin)) },
-    { path: `package/${BUNDLE_FILE}`, bytes: code, executable: true },
+    { path: `package/${SERVER_FILE}`, bytes: code },
+    { path: `package/${ENTRY_FILE}`, bytes: entry, executable: true },
   ]);
   const packed = gzipSync(archive, { level: 9 });
   packed[OPERATING_SYSTEM_OFFSET] = UNKNOWN_OPERATING_SYSTEM;
@@ -47,7 +53,7 @@ const manifest = {
   description: "Local MCP server (stdio) that generates 360° panoramas",
   license: "MIT",
   type: "module",
-  bin: { "panorama-mcp": BUNDLE_FILE },
+  bin: { "panorama-mcp": ENTRY_FILE },
   engines: { node: ">=20" },
 };
 

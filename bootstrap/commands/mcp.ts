@@ -14,7 +14,7 @@ export const mcp: Command = {
     const { publicUrl } = await service.get(tokens.config);
     process.env.PANORAMA_BASE_URL ||= publicUrl;
     // The bundle that `npx` downloads. It has no imports outside itself, and exits the process when stdin ends.
-    await import(new URL("../../mcp/panorama-mcp.js", import.meta.url).href);
+    await import(new URL("../../mcp/mcp-server.js", import.meta.url).href);
     throw new Error("The MCP server returned without exiting the process.");
   },
 };

@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
 import {
-  BUNDLE_FILE,
+  ENTRY_FILE,
   LICENSES_FILE,
   packMcpServer,
   readMcpBundle,
+  SERVER_FILE,
   SERVICE_FILE,
   serviceJson,
 } from "../../adapters/mcp/mcp-package.js";
@@ -15,7 +16,7 @@ import { licensesOf } from "./licenses-of.js";
 
 /**
  * `tsx packages/build/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
- * file in dist/mcp, or in DIRECTORY. At startup the service packs this file together with its own origin. This script
+ * file in dist/mcp, or in DIRECTORY, beside the one that starts it. The service packs both with its own origin. This script
  * also writes a package for a local service.
  */
 const LOCAL_SERVICE = "http://localhost:8080";
@@ -26,7 +27,7 @@ await mkdir(target, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: project,
   entryPoints: ["bootstrap/panorama-mcp.ts"],
-  outfile: join(target, BUNDLE_FILE),
+  outfile: join(target, SERVER_FILE),
   bundle: true,
   alias: { "@modelcontextprotocol/server/_shims": "./packages/build/without-validator.ts" },
   platform: "node",
@@ -36,9 +37,22 @@ const { metafile } = await build({
   legalComments: "none",
   // undici asks for modules of Node.js with `require`.
   banner: {
-    js: `#!/usr/bin/env node\nimport { createRequire } from "node:module";const require = createRequire(import.meta.url);`,
+    js: 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);',
   },
   metafile: true,
+  logLevel: "warning",
+});
+// In the syntax of old versions of Node.js, and without imports: it runs as a script and as a module.
+await build({
+  absWorkingDir: project,
+  entryPoints: ["bootstrap/mcp-entry.cts"],
+  outfile: join(target, ENTRY_FILE),
+  bundle: true,
+  platform: "neutral",
+  target: "es2015",
+  supported: { "dynamic-import": true },
+  format: "iife",
+  banner: { js: "#!/usr/bin/env node" },
   logLevel: "warning",
 });
 await writeFile(join(target, LICENSES_FILE), await licensesOf("panorama-mcp", Object.keys(metafile.inputs)));
