@@ -4,18 +4,19 @@ import { CannotListen } from "../adapters/http/server.js";
 import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
 import {
   type CommandError,
+  ConfigurationError,
   EXIT_STATUS,
   failed,
   misconfigured,
   misused,
-  refused,
   StartError,
 } from "./command-error.js";
 import { COMMANDS } from "./commands/commands.js";
 import type { Command, Output, Values } from "./commands/common/command.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
 import { serve } from "./commands/serve.js";
-import { readConfig } from "./config.js";
+import { type Config, readConfig } from "./config.js";
+import { unusableDataDir } from "./doctor/data-directory.js";
 import { operatorName } from "./operator-name.js";
 import type { Service } from "./service.js";
 import { tokens } from "./tokens.js";
@@ -68,9 +69,25 @@ const run = async (
     return command.isRecorded === true
       ? await runRecorded(command, service, parsed)
       : await command.run(service, parsed);
+  } catch (error) {
+    throw named(error, config.value);
   } finally {
     await service.close();
   }
+};
+
+/** The error in words of the configuration: the variable of a port, and DATA_DIR for a file that cannot be used. */
+const named = (error: unknown, { port, dataDir, databaseUrl }: Config): unknown => {
+  if (error instanceof CannotListen) {
+    const variable = error.port === port ? "PORT" : "TLS_PORT";
+    return new StartError(
+      error.isInUse ? "refused" : "configuration",
+      `${error.message} The variable of this port is ${variable}.`,
+    );
+  }
+  if (error instanceof StartError || databaseUrl !== undefined) return error;
+  const sentence = unusableDataDir(dataDir, error instanceof DatabaseError ? error.cause : error);
+  return sentence === undefined ? error : new ConfigurationError(sentence, { cause: error });
 };
 
 /** Runs a command, and writes it to the log of operators. */
@@ -122,7 +139,9 @@ const helpWanted = (args: readonly string[]): readonly string[] | undefined => {
 const thrown = (error: unknown): CommandError => {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DatabaseError || error instanceof StartError) return { kind: error.kind, message };
-  if (error instanceof CannotListen) return error.isInUse ? refused(message) : misconfigured(message);
+  // For start-on-node.cts, which says what the machine or the installation lacks.
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (/^(E[MN]FILE|ENOMEM|(ERR_)?MODULE_NOT_FOUND|ERR_DLOPEN_FAILED)$/.test(String(code))) throw error;
   return failed(message);
 };
 

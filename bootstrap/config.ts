@@ -5,7 +5,7 @@ import { editDistance } from "../domain/text.js";
 import { type Environment, environmentSchema } from "./environment.js";
 import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
 import { readSettings, type Settings } from "./settings.js";
-import type { SuccessOf } from "./variables.js";
+import { isBadPort, type SuccessOf } from "./variables.js";
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
 const SECRET =
@@ -60,7 +60,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   safeTry(function* () {
     const data = yield* parseEnvironment(environment);
     yield* requirePairs(data);
+    yield* requireTime(data);
     const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
+    if (data.PUBLIC_URL === undefined && isBadPort(data.PORT)) return err(badPort(data.PORT));
     const storage = yield* storageOf(data, publicUrl) as Result<StorageConfig, string>;
     const provider = yield* providerOf(data);
     const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
@@ -138,6 +140,19 @@ const requirePairs = (data: Environment): Result<void, string> => {
   return err(`Bad configuration: set both ${incomplete.join(" and ")}, or neither.`);
 };
 
+/** Rejects a deadline within which no generation can end. */
+const requireTime = (data: Environment): Result<void, string> => {
+  const name = data.PROVIDER === "local" ? "LOCAL_PROVIDER_DELAY_MS" : "PROVIDER_POLL_MS";
+  const [needed = 0, deadline] = [data[name], data.GENERATION_DEADLINE_MS];
+  if (needed < deadline) return ok(undefined);
+  return err(
+    `Bad configuration: ${name} is ${needed} and GENERATION_DEADLINE_MS ${deadline}: every generation would be over its deadline. Set a smaller ${name}, or a larger GENERATION_DEADLINE_MS.`,
+  );
+};
+
+const badPort = (port: number): string =>
+  `Bad configuration: PORT=${port}: browsers refuse to open it. Choose another port, or set PUBLIC_URL to the URL of the proxy in front.`;
+
 /** Configuration of the object storage: files in DATA_DIR, served by this service, or a bucket. */
 const storageOf = (data: Environment, publicUrl: string) => {
   if (data.STORAGE === "s3") return s3Of(data);
@@ -151,6 +166,11 @@ const storageOf = (data: Environment, publicUrl: string) => {
   const assetsAreHttps = assetUrl.startsWith("https://");
   if (!assetsAreHttps && data.TLS_PORT === data.PORT) {
     return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}. Each listener needs its own port.`);
+  }
+  if (!assetsAreHttps && Number(new URL(publicUrl).port || 80) === data.TLS_PORT) {
+    return err(
+      `Bad configuration: PUBLIC_URL and TLS_PORT have both port ${data.TLS_PORT}, where one listener cannot take http and https. Set another TLS_PORT.`,
+    );
   }
   return ok({
     kind: "filesystem" as const,

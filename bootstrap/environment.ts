@@ -1,22 +1,23 @@
+import { isIP } from "node:net";
 import * as z from "zod";
 import { parseTrustedProxies } from "../adapters/http/requests/client-address.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-options.js";
 import { completeSettings } from "../application/application-settings.js";
 import { parseSlug } from "../domain/tasks/slug.js";
 import { providerVariables } from "./providers/provider-config.js";
-import { milliseconds, origin, ownServer } from "./variables.js";
+import { baseUrl, loginUrl, milliseconds, origin, secret } from "./variables.js";
 
 const DEFAULTS = completeSettings({});
 
 const port = z.coerce.number().int().min(1).max(65_535);
 
-const httpsOrigin = origin.refine((url) => url.startsWith("https://"), "must start with https://");
+const httpsBaseUrl = baseUrl.refine((url) => url.startsWith("https://"), "must start with https://");
 
 const origins = z
   .string()
   .transform((list) => list.split(",").map((text) => text.trim()))
   .refine(
-    (texts) => texts.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
+    (texts) => texts.every((text) => origin.safeParse(text).data === text),
     "must be origins such as http://10.0.0.5:9000, separated by commas",
   );
 
@@ -41,7 +42,14 @@ const trustedProxies = z.string().transform((list, context) => {
  * If a default is not a constant, `default` in `meta` describes it.
  */
 export const environmentSchema = z.object({
-  HOST: z.string().min(1).default("127.0.0.1").describe("the address at which the service listens"),
+  HOST: z
+    .string()
+    .refine(
+      (host) => isIP(host) > 0 || /^[\w.-]+$/.test(host),
+      "must be an IP address or a host name alone, without scheme, port and brackets",
+    )
+    .default("127.0.0.1")
+    .describe("the address at which the service listens"),
   PORT: port.default(8080).describe("the port at which the service listens"),
   HTTP_SERVER: z.enum(["native", "node"]).optional().meta({
     default: "`native` if it can be loaded, otherwise `node`",
@@ -52,7 +60,7 @@ export const environmentSchema = z.object({
     default: "`http://localhost:$PORT`",
     description: "public origin of this service, used in links. If it is https, providers send webhooks to it",
   }),
-  ASSET_URL: origin.optional().meta({
+  ASSET_URL: baseUrl.optional().meta({
     default: "`$PUBLIC_URL/assets`",
     description:
       "where finished images are served, for instance a CDN in front of the service. Reference images are served there too if it is https, otherwise by the TLS listener",
@@ -72,8 +80,7 @@ export const environmentSchema = z.object({
     description: "path of the settings file (JSON) with prices, packs, limits and who may sign up",
   }),
   DATA_DIR: z.string().min(1).default("./data").describe("the SQLite file, stored images, temporary files"),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
+  DATABASE_URL: loginUrl(/^postgres(ql)?$/, "postgresql://USER:PASSWORD@HOST/DATABASE")
     .optional()
     .meta({
       default: "SQLite in `DATA_DIR`",
@@ -95,18 +102,18 @@ export const environmentSchema = z.object({
     ),
   GCS_BUCKET: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
+    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/, "must be the name of a bucket, without a URL or a path")
     .optional()
     .meta({
       default: "required for `gcs`",
       description:
         "name of the bucket. Credentials: Application Default Credentials (`GOOGLE_APPLICATION_CREDENTIALS`, workload identity)",
     }),
-  GCS_PUBLIC_URL: httpsOrigin.optional().meta({
+  GCS_PUBLIC_URL: httpsBaseUrl.optional().meta({
     default: "the bucket's own URL",
     description: "origin of the CDN in front of the bucket, https",
   }),
-  GCS_API_ENDPOINT: origin.optional().meta({
+  GCS_API_ENDPOINT: baseUrl.optional().meta({
     default: "Google's API",
     description: "URL of an emulator to use instead of Google. No credentials are sent to it",
   }),
@@ -123,7 +130,7 @@ export const environmentSchema = z.object({
       default: "required for AWS; `us-east-1` with `S3_ENDPOINT`",
       description: "region of the bucket, such as `eu-central-1`",
     }),
-  S3_ENDPOINT: ownServer.optional().meta({
+  S3_ENDPOINT: baseUrl.optional().meta({
     default: "AWS",
     description: "URL of another service, without the bucket, such as `http://minio.internal:9000`",
   }),
@@ -132,16 +139,16 @@ export const environmentSchema = z.object({
     default: "`false` for AWS, `true` with `S3_ENDPOINT`",
     description: "`true`: bucket name in the URL path. `false`: in the host name",
   }),
-  S3_PUBLIC_URL: httpsOrigin.optional().meta({
+  S3_PUBLIC_URL: httpsBaseUrl.optional().meta({
     default: "the bucket's own URL at AWS; required with `S3_ENDPOINT`",
     description: "https URL below which clients read objects: the CDN, or the bucket",
   }),
-  AWS_ACCESS_KEY_ID: z.string().optional().meta({
+  AWS_ACCESS_KEY_ID: secret.optional().meta({
     default: "the AWS default credential chain: `~/.aws`, SSO, web identity (EKS), or the role of the machine",
     description: "the access key for `s3`",
   }),
-  AWS_SECRET_ACCESS_KEY: z.string().optional().describe("the secret of `AWS_ACCESS_KEY_ID`"),
-  AWS_SESSION_TOKEN: z.string().optional().describe("the session token, which only temporary credentials have"),
+  AWS_SECRET_ACCESS_KEY: secret.optional().describe("the secret of `AWS_ACCESS_KEY_ID`"),
+  AWS_SESSION_TOKEN: secret.optional().describe("the session token, which only temporary credentials have"),
   SUBMIT_TIMEOUT_MS: milliseconds(100)
     .default(REMOTE_DEFAULTS.submitTimeoutMilliseconds)
     .describe("timeout of one call that starts a generation. Each provider in `PROVIDER` has the whole time"),
@@ -205,19 +212,20 @@ export const environmentSchema = z.object({
     .max(36_500)
     .default(DEFAULTS.operatorLogDays)
     .describe("days until a command that has ended is deleted from the operator log (`panorama audit list`)"),
-  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional().meta({
+  STRIPE_SECRET_KEY: secret.startsWith("sk_", "must start with sk_").optional().meta({
     default: "no Stripe: the operator collects payments and runs `panorama order pay`",
     description: "the secret key of Stripe: orders on the account page are paid through Stripe Checkout",
   }),
-  STRIPE_WEBHOOK_SECRET: z
-    .string()
-    .startsWith("whsec_")
+  STRIPE_WEBHOOK_SECRET: secret
+    .startsWith("whsec_", "must start with whsec_")
     .optional()
     .describe(
       "the signing secret of the webhook at `$PUBLIC_URL/payments/stripe`, to which Stripe sends `checkout.session.completed`, `checkout.session.async_payment_succeeded`, `refund.created`, `refund.updated`, `refund.failed` and `charge.dispute.*` (`charge.refunded` only if your Stripe account sends no `refund.*`)",
     ),
-  SMTP_URL: z
-    .url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" })
+  SMTP_URL: loginUrl(/^smtps?$/, "smtp:// or smtps://USER:PASSWORD@HOST:PORT")
+    .refine((url) => !/^(smtp:.*:465|smtps:.*:(25|587))\/?($|\?)/i.test(url), {
+      error: "must be smtps:// with port 465, and smtp:// with the ports 25 and 587, where encryption begins later",
+    })
     .optional()
     .meta({
       default: "no e-mails: password links are written to the log",
@@ -236,6 +244,7 @@ export const environmentSchema = z.object({
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+    .refine((url) => !/[?#]/.test(url), "must not have a query or a fragment: a path is appended to it")
     .optional()
     .meta({
       default: "no traces",

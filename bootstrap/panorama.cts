@@ -11,7 +11,7 @@ startOnNode("panorama", "20.19", process.getBuiltinModule !== undefined, () => {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = process.env.UWS_HTTP_MAX_HEADERS_SIZE || "16384";
 
   // From version 22 on, Node.js keeps compiled code on the disk, so that later starts need not compile it again.
-  const nodeModule: { enableCompileCache?: () => unknown } = process.getBuiltinModule("node:module");
+  const nodeModule = process.getBuiltinModule("node:module") as { enableCompileCache?: () => unknown };
   if (nodeModule.enableCompileCache !== undefined) nodeModule.enableCompileCache();
 
   return import("./main.js");

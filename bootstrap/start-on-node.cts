@@ -7,7 +7,9 @@ interface Problem {
 function lackOf(error: unknown): string | undefined {
   const problem = (error || {}) as Problem;
   const code = String(problem.code);
-  const message = String(problem.message).split(/[.:]?\n/, 1).join("");
+  const message = String(problem.message)
+    .split(/[.:]?\n/, 1)
+    .join("");
   if (/^E[MN]FILE$/.test(code)) {
     return "The process may not open enough files. Allow 4096 or more: LimitNOFILE= of systemd, ulimit -n.";
   }

@@ -111,18 +111,35 @@ export interface RawExchange {
   breakOff(): void;
 }
 
+/** Why a listener cannot be opened, and what to do, by the code of the system. */
+const CAUSES: Readonly<Record<string, readonly [why: string, remedy: string]>> = {
+  EACCES: ["the user of the service may not open this port", "Choose one from 1024 on"],
+  EADDRNOTAVAIL: ["this machine has no such address", "Set HOST to an address of this machine"],
+  EAFNOSUPPORT: ["this machine has no IPv6", "Set HOST to an IPv4 address"],
+  ENOTFOUND: ["no address is known for this name", "Set HOST to an address of this machine"],
+  EAI_AGAIN: ["the name server does not answer", "Set HOST to an address of this machine"],
+};
+
 /** Reason why a listener cannot be opened: one sentence for the operator. */
 export class CannotListen extends Error {
   /** Another process has the port. Otherwise address or port cannot be used here. */
   readonly isInUse: boolean;
 
+  readonly port: number;
+
   constructor(host: string, port: number, error: NodeJS.ErrnoException) {
     const isInUse = error.code === "EADDRINUSE";
+    const [why, remedy] = CAUSES[error.code ?? ""] ?? [
+      `the system answers ${error.code ?? error.message}`,
+      "Check address and port",
+    ];
     super(
       isInUse
         ? `Port ${port} on ${host} is in use. Stop the process that listens there, or choose another port.`
-        : `Cannot listen on ${host}, port ${port}: ${error.message}.`,
+        : `Cannot listen on ${host}, port ${port}: ${why}. ${remedy}.`,
+      { cause: error },
     );
     this.isInUse = isInUse;
+    this.port = port;
   }
 }

@@ -1,6 +1,7 @@
-import { constants, existsSync } from "node:fs";
-import { access } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { constants, existsSync, lstatSync } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "../config.js";
 import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
 import type { Machine } from "./machine.js";
 
@@ -11,24 +12,101 @@ const FREE_BYTES_NEEDED = 256 * MEBIBYTE;
 const FREE_BYTES_RECOMMENDED = 2048 * MEBIBYTE;
 const FREE_FILES_NEEDED = 1_000;
 
-/** One sentence for a folder that `serve` can neither make nor write to. */
-export const unwritableDataDir = (dataDir: string, error: unknown): string =>
-  `DATA_DIR ${dataDir} cannot be written: ${reasonOf(error)}. Give the user of the service the right to write there, or set another folder.`;
+/** What a system error means, and what to do. */
+const CAUSES: Readonly<Record<string, readonly [why: string, remedy: string]>> = {
+  EROFS: ["its file system can only be read", "Mount it for writing, or set another folder"],
+  ENOSPC: ["its file system is full", "Free some space, or set another folder"],
+  EDQUOT: ["its quota is used up", "Free some space, or set another folder"],
+  EFBIG: ["a file of the process may not be so large", "Raise the limit: LimitFSIZE= of systemd, ulimit -f"],
+  ENOTDIR: ["a file is where a folder must be", "Move it away, or set another folder"],
+  EEXIST: ["a file is where a folder must be", "Move it away, or set another folder"],
+  EISDIR: ["a folder is where a file must be", "Move it away, or set another folder"],
+  ELOOP: ["symbolic links lead to each other", "Correct them, or set another folder"],
+  ENOENT: ["there is none, and none can be made", "Correct the name or the symbolic link, or set another folder"],
+  ENAMETOOLONG: ["the name is too long", "Set another folder"],
+  EIO: ["the disk reports an error", "Check the disk"],
+};
+const RIGHTS = [
+  "the user of the service has no right to use it",
+  "Give the user of the service the right to write there, or set another folder",
+] as const;
 
-/** DATA_DIR, or the folder in which `serve` would make it, and the space there. */
-export const checkDataDirectory = async (dataDir: string, machine: Machine): Promise<readonly Finding[]> => {
-  const folder = existingPart(resolve(dataDir));
+/** Errors of a full disk and of missing rights in words of SQLite, which gives no code. */
+const CODES_OF_SQLITE: readonly (readonly [RegExp, string])[] = [
+  [/database or disk is full/i, "ENOSPC"],
+  [/unable to open database file|readonly database/i, "EACCES"],
+  [/disk I\/O error/i, "EIO"],
+];
+
+/** One sentence for a file or folder in DATA_DIR, or DATA_DIR itself, that `serve` cannot use. */
+export const unusableDataDir = (dataDir: string, error: unknown): string | undefined => {
+  const { code, path, dest = path, message } = error as { [Name in "code" | "path" | "dest" | "message"]?: string };
+  const known = code?.startsWith("E") ? code : CODES_OF_SQLITE.find(([words]) => words.test(String(message)))?.[1];
+  const [why, remedy] = CAUSES[known ?? ""] ?? (/^E(ACCES|PERM)$/.test(known ?? "") ? RIGHTS : []);
+  if (why === undefined || (dest !== undefined && !`${resolve(dest)}/`.startsWith(existingPart(resolve(dataDir))))) {
+    return undefined; // of something else
+  }
+  const where = dest === undefined || resolve(dest) === resolve(dataDir) ? "" : ` ${resolve(dest)}:`;
+  return `DATA_DIR ${dataDir} cannot be used:${where} ${why}. ${remedy}.`;
+};
+
+type Part = { readonly path: string; readonly kind: "folder" | "file" };
+
+/** What `serve` writes to in DATA_DIR; it makes what is missing. */
+const partsOf = ({ dataDir, databaseUrl, storage }: Settings): readonly Part[] => {
+  const objects = ["objects", "objects/incoming", "objects/references", "objects/panoramas"];
+  const folders = ["", "uploads", ...(storage.kind === "filesystem" ? objects : [])];
+  const files = ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"];
+  return [
+    ...folders.map((name) => ({ path: join(dataDir, name), kind: "folder" as const })),
+    ...(databaseUrl === undefined ? files : []).map((name) => ({ path: join(dataDir, name), kind: "file" as const })),
+  ];
+};
+
+type Settings = Pick<Config, "dataDir" | "databaseUrl" | "storage">;
+
+/** Why `serve` can use DATA_DIR, or a file or folder there, not: one sentence. Nothing is made. */
+export const dataDirProblem = async (settings: Settings): Promise<string | undefined> => {
   try {
-    await access(`${folder}/.`, constants.W_OK | constants.X_OK); // fails if it is a file
-    const { freeBytes, freeFiles } = await machine.freeSpace(folder);
-    return [existence(dataDir), spaceIn(dataDir, freeBytes, freeFiles)];
+    await requireWritable({ path: existingPart(resolve(settings.dataDir)), kind: "folder" });
+    for (const part of partsOf(settings)) if (isThere(part.path)) await requireWritable(part);
+    return undefined;
   } catch (error) {
-    const unwritable = broken("data directory", "configuration", unwritableDataDir(dataDir, error));
-    return [unwritable, notChecked("disk space", "DATA_DIR must be writable first.")];
+    return (
+      unusableDataDir(settings.dataDir, error) ?? `DATA_DIR ${settings.dataDir} cannot be used: ${reasonOf(error)}.`
+    );
   }
 };
 
-const existingPart = (path: string): string => (existsSync(path) ? path : existingPart(dirname(path)));
+const requireWritable = async ({ path, kind }: Part): Promise<void> => {
+  const isFolder = (await stat(path)).isDirectory();
+  if (isFolder !== (kind === "folder"))
+    throw Object.assign(new Error(), { code: isFolder ? "EISDIR" : "ENOTDIR", path });
+  await access(path, isFolder ? constants.W_OK | constants.X_OK : constants.R_OK | constants.W_OK);
+};
+
+/** DATA_DIR, or the folder in which `serve` would make it, and the space there. */
+export const checkDataDirectory = async (settings: Settings, machine: Machine): Promise<readonly Finding[]> => {
+  const { dataDir } = settings;
+  const problem = await dataDirProblem(settings);
+  if (problem !== undefined) {
+    const unwritable = broken("data directory", "configuration", problem);
+    return [unwritable, notChecked("disk space", "DATA_DIR must be writable first.")];
+  }
+  const { freeBytes, freeFiles } = await machine.freeSpace(existingPart(resolve(dataDir)));
+  return [existence(dataDir), spaceIn(dataDir, freeBytes, freeFiles)];
+};
+
+/** True also for a symbolic link that leads to nothing. */
+const isThere = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // below a file, or too long
+  }
+};
+
+const existingPart = (path: string): string => (isThere(path) ? path : existingPart(dirname(path)));
 
 const existence = (dataDir: string): Finding =>
   existsSync(dataDir)

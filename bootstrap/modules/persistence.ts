@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
@@ -7,13 +6,14 @@ import { tracedDatabase } from "../../adapters/observability/traced.js";
 import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
+import { cannotOpenFile } from "../../adapters/persistence/sql/database-error.js";
 import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import { storeUseCases } from "../../application/create-application.js";
 import { ConfigurationError, StartError } from "../command-error.js";
 import { type Config, sqliteFile } from "../config.js";
-import { unwritableDataDir } from "../doctor/data-directory.js";
+import { dataDirProblem } from "../doctor/data-directory.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -47,14 +47,11 @@ const bindStores = (bind: Bind): void => {
   });
 };
 
-/** Makes the folder if there is none. Throws if nothing can be written there. */
-const makeDataDir = async (dataDir: string): Promise<void> => {
-  try {
-    await mkdir(dataDir, { recursive: true });
-    await access(dataDir, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new ConfigurationError(unwritableDataDir(dataDir, error), { cause: error });
-  }
+/** Makes the folder if there is none. Throws if it, or what is in it, cannot be used. */
+const makeDataDir = async (config: Config): Promise<void> => {
+  const problem = await dataDirProblem(config);
+  if (problem !== undefined) throw new ConfigurationError(problem);
+  await mkdir(config.dataDir, { recursive: true });
 };
 
 const objectFolder = (dataDir: string): string => join(dataDir, "objects");
@@ -63,13 +60,14 @@ type ConfigDependency = { readonly config: Config };
 
 /** Opening a SQLite file may also make and migrate it. A PostgreSQL database that is not migrated is refused. */
 const openConfiguredDatabase = async ({
-  config: { databaseUrl, databaseConnections, dataDir },
+  config,
   createsDatabase,
   patience,
 }: ConfigDependency & { readonly createsDatabase: boolean; readonly patience: Patience }): Promise<
   SqliteDatabase | PostgresDatabase
 > => {
-  if (createsDatabase) await makeDataDir(dataDir);
+  const { databaseUrl, databaseConnections, dataDir } = config;
+  if (createsDatabase) await makeDataDir(config);
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
     const sqlite = await import("../../adapters/persistence/sqlite/open-sqlite-database.js");
@@ -81,12 +79,17 @@ const openConfiguredDatabase = async ({
 };
 
 /** On SQLite, throws if another `serve` runs in DATA_DIR. On PostgreSQL any number of instances may share it. */
-const lockForServe = async ({ config: { databaseUrl, dataDir } }: ConfigDependency) => {
+const lockForServe = async ({ config }: ConfigDependency) => {
+  const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined) return undefined;
-  await makeDataDir(dataDir);
+  await makeDataDir(config);
   const { lockExclusively } = await import("../../adapters/persistence/schema/exclusive-lock.js");
-  const lock = lockExclusively(join(dataDir, "serve.lock"));
-  if (lock !== undefined) return lock;
+  try {
+    const lock = lockExclusively(join(dataDir, "serve.lock"));
+    if (lock !== undefined) return lock;
+  } catch (error) {
+    throw cannotOpenFile(join(dataDir, "serve.lock"), error);
+  }
   throw new StartError(
     "refused",
     `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`,

@@ -11,7 +11,7 @@ import { needsComfyKey, REMOTE_DEFAULTS } from "../../adapters/provider/remote/r
 import type { ProviderLimits } from "../../adapters/provider/remote/settings.js";
 import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
 import { WORLDLABS_MODELS } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
-import { milliseconds, origin, ownServer, type SuccessOf, secret } from "../variables.js";
+import { baseUrl, milliseconds, type SuccessOf, secret } from "../variables.js";
 
 /** Remote providers. `true`: `PROVIDER` may name a model, as in `fal:seedream-4.5`. */
 const REMOTE_PROVIDERS = {
@@ -53,7 +53,7 @@ const providerNames = z.string().transform((list, context): "local" | readonly [
 const ownServers = z
   .string()
   .transform((list) => list.split(",").map((url) => url.trim()))
-  .pipe(z.tuple([ownServer], ownServer))
+  .pipe(z.tuple([baseUrl], baseUrl))
   .refine((urls) => new Set(urls).size === urls.length, "must have no duplicates");
 
 const replicateModel = z
@@ -96,7 +96,7 @@ export const providerVariables = {
     default: "required for `skybox`",
     description: "key of a paid plan of Blockade Labs",
   }),
-  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl).describe(BASE_URL_MEANING),
+  SKYBOX_BASE_URL: baseUrl.default(REMOTE_DEFAULTS.skybox.baseUrl).describe(BASE_URL_MEANING),
   SKYBOX_STYLE_ID: z.coerce
     .number()
     .int()
@@ -104,13 +104,13 @@ export const providerVariables = {
     .default(REMOTE_DEFAULTS.skybox.styleId)
     .describe("the style; 67 is photorealistic"),
   REPLICATE_API_KEY: secret.optional().meta({ default: "required for `replicate`", description: "API token" }),
-  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl).describe(BASE_URL_MEANING),
+  REPLICATE_BASE_URL: baseUrl.default(REMOTE_DEFAULTS.replicate.baseUrl).describe(BASE_URL_MEANING),
   REPLICATE_MODEL: replicateModel
     .default(REMOTE_DEFAULTS.replicate.model)
     .describe("`owner/name` or `owner/name:version`: a model with `width` and `height` inputs, or a FLUX.1 LoRA"),
   FAL_API_KEY: secret.optional().meta({ default: "required for `fal`", description: "API key" }),
-  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl).describe(BASE_URL_MEANING),
-  FAL_PLATFORM_URL: origin
+  FAL_BASE_URL: baseUrl.default(REMOTE_DEFAULTS.fal.baseUrl).describe(BASE_URL_MEANING),
+  FAL_PLATFORM_URL: baseUrl
     .default(REMOTE_DEFAULTS.fal.platformUrl)
     .describe("fal's interface that lists requests and models, for the check at the start and for lost submissions"),
   FAL_JWKS_URL: z
@@ -143,9 +143,9 @@ export const providerVariables = {
     default: "required for `worldlabs`",
     description: "API key of the World Labs platform",
   }),
-  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl).describe(BASE_URL_MEANING),
+  WORLDLABS_BASE_URL: baseUrl.default(REMOTE_DEFAULTS.worldlabs.baseUrl).describe(BASE_URL_MEANING),
   WORLDLABS_MODEL: worldlabsModel.default(REMOTE_DEFAULTS.worldlabs.model).describe("the model"),
-  COMFY_BASE_URL: ownServer
+  COMFY_BASE_URL: baseUrl
     .default(REMOTE_DEFAULTS.comfy.baseUrl)
     .describe(
       "Comfy API v2: Comfy Cloud, a deployment (`https://….run.comfy.app`), or a `comfy-api-proxy` of your own; http and private addresses are allowed",
@@ -164,7 +164,7 @@ export const providerVariables = {
     description:
       "a bundled workflow, `qwen-image-360` (from text) or `qwen-image-edit` (from text and up to three images), or a JSON file with a workflow in API format",
   }),
-  HTTP_PROVIDER_URL: ownServer.optional().meta({
+  HTTP_PROVIDER_URL: baseUrl.optional().meta({
     default: "required for `http`",
     description: "base URL of your worker; http and private addresses are allowed",
   }),

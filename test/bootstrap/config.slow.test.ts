@@ -14,6 +14,11 @@ const MINIO = {
   ...{ S3_ENDPOINT: "http://minio:9000/", S3_PUBLIC_URL: "https://images.example/panoramas/" },
 };
 
+const BASE_URLS = [
+  ...["SKYBOX", "REPLICATE", "FAL", "WORLDLABS", "COMFY", "COMFYUI"].map((name) => `${name}_BASE_URL`),
+  ...["FAL_PLATFORM_URL", "HTTP_PROVIDER_URL"],
+];
+
 const LISTENERS = { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" };
 const WITHOUT_TLS_LISTENER = {
   assetUrl: "https://cdn.example/assets",
@@ -76,6 +81,21 @@ describe("readConfig", () => {
       { publicUrl: "https://pano.example", storage: WITHOUT_TLS_LISTENER },
     ],
     [{ PORT: "8443", ASSET_URL: "https://cdn.example" }, { port: 8443 }],
+    [{ PUBLIC_URL: "HTTPS://Pano.Example:443//" }, { publicUrl: "https://pano.example" }],
+    [{ PUBLIC_URL: "http://[::1]:8080/" }, { publicUrl: "http://[::1]:8080" }],
+    [{ ASSET_URL: "HTTPS://CDN.example/Some/path/" }, { storage: { assetUrl: "https://cdn.example/Some/path" } }],
+    [
+      { STORAGE: "gcs", GCS_BUCKET: "panoramas", GCS_PUBLIC_URL: "https://cdn.example/panoramas/" },
+      { storage: { publicUrl: "https://cdn.example/panoramas" } },
+    ],
+    ...["0.0.0.0", "::", "fe80::1%eth0", "localhost", "node_1.internal"].map(
+      (HOST): [Record<string, string>, object] => [{ HOST }, { host: HOST }],
+    ),
+    ...["postgresql:///panorama", "postgres://u:p%40%23%2F@db/panorama?sslmode=require"].map(
+      (DATABASE_URL): [Record<string, string>, object] => [{ DATABASE_URL }, { databaseUrl: DATABASE_URL }],
+    ),
+    [{ ...MAIL, SMTP_URL: "smtps://mail.example:465" }, { mail: { url: "smtps://mail.example:465" } }],
+    [{ LOCAL_PROVIDER_DELAY_MS: "600000", ...FAL }, { provider: { kind: "remote" } }],
     [STRIPE, { stripe: { secretKey: "sk_live_x", webhookSecret: "whsec_y" } }],
     [MAIL, { mail: { url: MAIL.SMTP_URL, from: MAIL.MAIL_FROM } }],
     [{ ...MAIL, MAIL_FROM: "no-reply@pano.example" }, { mail: { from: "no-reply@pano.example" } }],
@@ -208,6 +228,76 @@ describe("readConfig", () => {
     ]),
     [{ PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }, "PROVIDER=fal needs FAL_API_KEY."],
     [{ PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }, "PROVIDER=http needs HTTP_PROVIDER_URL."],
+    // Well formed, and no service can work with it.
+    ...["127.0.0.1:8080", "http://localhost", "[::1]", "*", "local host"].map(
+      (HOST): [Record<string, string>, string] => [
+        { HOST },
+        `HOST=${JSON.stringify(HOST)}: must be an IP address or a host name alone, without scheme, port and brackets`,
+      ],
+    ),
+    ...(
+      [
+        ["http://localhost:8080/pano", "must not have a path: remove /pano. The service needs a host name of its own"],
+        ["https://pano.example/a/b/", "must not have a path: remove /a/b. The service needs a host name of its own"],
+        ["http://localhost:6000", "must not have port 6000, which browsers refuse to open"],
+        ["https://pano.example/#top", "must not have a fragment, the part from # on"],
+        ["https://*.pano.example", "must not have the host *.pano.example, which is no name and no address"],
+        ["http:localhost:8080", "Invalid URL"],
+        ["http://localhost:0", "must not have port 0"],
+      ] as const
+    ).map(([PUBLIC_URL, rule]): [Record<string, string>, string] => [
+      { PUBLIC_URL },
+      `PUBLIC_URL=${JSON.stringify(PUBLIC_URL)}: ${rule}`,
+    ]),
+    ...[
+      "PUBLIC_URL",
+      "ASSET_URL",
+      "GCS_PUBLIC_URL",
+      "S3_PUBLIC_URL",
+      "GCS_API_ENDPOINT",
+      "S3_ENDPOINT",
+      ...BASE_URLS,
+    ].flatMap((name): [Record<string, string>, string][] => [
+      [{ [name]: "https://host.example?a=b" }, `${name}="https://host.example?(not shown)": must not have a query`],
+      [{ [name]: "https://host.example/#a" }, `${name}="https://host.example/#a": must not have a fragment`],
+      [
+        { [name]: "https://ann:secret@host.example" },
+        `${name}="https://(not shown)@host.example": must not have a user name or password`,
+      ],
+    ]),
+    [{ ...MAIL, SMTP_URL: "smtp://mail.example:465" }, "SMTP_URL=(not shown): must be smtps:// with port 465"],
+    [{ ...MAIL, SMTP_URL: "smtps://u:p@mail.example:587/" }, "SMTP_URL=(not shown): must be smtps:// with port 465"],
+    [{ ...MAIL, SMTP_URL: "smtp://" }, "SMTP_URL=(not shown): must have a host"],
+    ...["postgres://u:pa#ss@db/p", "postgres://u:1/s@db/p", "postgres://u:1?s@db/p", "postgres://u:9%@db/p"].map(
+      (DATABASE_URL): [Record<string, string>, string] => [
+        { DATABASE_URL },
+        "DATABASE_URL=(not shown): must be postgresql://USER:PASSWORD@HOST/DATABASE, with #, /, ?, @ and % in user and",
+      ],
+    ),
+    [{ DATABASE_URL: "postgres://db:0/p" }, "DATABASE_URL=(not shown): must not have port 0"],
+    [{ WEBHOOK_PRIVATE_ORIGINS: "http://*:9000" }, 'WEBHOOK_PRIVATE_ORIGINS="http://*:9000": must be origins such as'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318?k=v" },
+      'OTEL_EXPORTER_OTLP_ENDPOINT="http://c:4318?(not shown)": must',
+    ],
+    [
+      { ...MINIO, AWS_ACCESS_KEY_ID: "AKIA\n", AWS_SECRET_ACCESS_KEY: "s" },
+      "AWS_ACCESS_KEY_ID=(not shown): must be visible",
+    ],
+    [{ ...STRIPE, STRIPE_SECRET_KEY: "sk_live x" }, "STRIPE_SECRET_KEY=(not shown): must be visible ASCII"],
+    [{ STORAGE: "gcs", GCS_BUCKET: "gs://panoramas" }, 'GCS_BUCKET="gs://panoramas": must be the name of a bucket'],
+    // Each is right alone.
+    [{ PORT: "6000" }, "PORT=6000: browsers refuse to open it. Choose another port, or set PUBLIC_URL"],
+    [
+      { PUBLIC_URL: "http://pano.internal:8443" },
+      "PUBLIC_URL and TLS_PORT have both port 8443, where one listener cannot",
+    ],
+    [{ PUBLIC_URL: "http://pano.internal", TLS_PORT: "80" }, "PUBLIC_URL and TLS_PORT have both port 80, where one"],
+    [
+      { LOCAL_PROVIDER_DELAY_MS: "5000", GENERATION_DEADLINE_MS: "5000" },
+      "LOCAL_PROVIDER_DELAY_MS is 5000 and GENERATION_DEADLINE_MS 5000: every generation would be over its deadline",
+    ],
+    [{ ...FAL, PROVIDER_POLL_MS: "700000" }, "PROVIDER_POLL_MS is 700000 and GENERATION_DEADLINE_MS 600000: every"],
   ])("refuses %j with one line: %s", (environment, sentence) => {
     const message = readConfig(environment)._unsafeUnwrapErr();
     const all = `Bad configuration: ${sentence}`;

@@ -198,7 +198,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
   const FAULTS: readonly Fault[] = [
     {
       name: "data directory",
-      says: /^DATA_DIR .*a-file\/data cannot be written: ENOTDIR.*Give the user of the service the right to write there/,
+      says: /^DATA_DIR .*a-file\/data cannot be used: .*a-file: a file is where a folder must be\. Move it away, or set another/,
       environment: () => ({ DATA_DIR: join(folder, "a-file/data") }),
     },
     {
