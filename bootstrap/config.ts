@@ -60,9 +60,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   safeTry(function* () {
     const data = yield* parseEnvironment(environment);
     yield* requirePairs(data);
-    yield* requireTime(data);
+    yield* requireHarmony(data);
     const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-    if (data.PUBLIC_URL === undefined && isBadPort(data.PORT)) return err(badPort(data.PORT));
     const storage = yield* storageOf(data, publicUrl) as Result<StorageConfig, string>;
     const provider = yield* providerOf(data);
     const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
@@ -140,18 +139,19 @@ const requirePairs = (data: Environment): Result<void, string> => {
   return err(`Bad configuration: set both ${incomplete.join(" and ")}, or neither.`);
 };
 
-/** Rejects a deadline within which no generation can end. */
-const requireTime = (data: Environment): Result<void, string> => {
-  const name = data.PROVIDER === "local" ? "LOCAL_PROVIDER_DELAY_MS" : "PROVIDER_POLL_MS";
-  const [needed = 0, deadline] = [data[name], data.GENERATION_DEADLINE_MS];
-  if (needed < deadline) return ok(undefined);
+/** Rejects values that are right alone, and cannot work together. */
+const requireHarmony = (data: Environment): Result<void, string> => {
+  const { PROVIDER, PORT, PUBLIC_URL, LOCAL_PROVIDER_DELAY_MS: delay, GENERATION_DEADLINE_MS: deadline } = data;
+  if (PROVIDER === "local" && delay > deadline) {
+    return err(
+      `Bad configuration: LOCAL_PROVIDER_DELAY_MS is ${delay} and GENERATION_DEADLINE_MS ${deadline}: every generation would be over its deadline. Set a smaller LOCAL_PROVIDER_DELAY_MS, or a larger GENERATION_DEADLINE_MS.`,
+    );
+  }
+  if (PUBLIC_URL !== undefined || !isBadPort(PORT)) return ok(undefined);
   return err(
-    `Bad configuration: ${name} is ${needed} and GENERATION_DEADLINE_MS ${deadline}: every generation would be over its deadline. Set a smaller ${name}, or a larger GENERATION_DEADLINE_MS.`,
+    `Bad configuration: PORT=${PORT}: browsers refuse to open it. Choose another port, or set PUBLIC_URL to the URL of the proxy in front.`,
   );
 };
-
-const badPort = (port: number): string =>
-  `Bad configuration: PORT=${port}: browsers refuse to open it. Choose another port, or set PUBLIC_URL to the URL of the proxy in front.`;
 
 /** Configuration of the object storage: files in DATA_DIR, served by this service, or a bucket. */
 const storageOf = (data: Environment, publicUrl: string) => {

@@ -9,6 +9,13 @@ import { baseUrl, loginUrl, milliseconds, origin, secret } from "./variables.js"
 
 const DEFAULTS = completeSettings({});
 
+const host = z
+  .string()
+  .refine(
+    (text) => isIP(text) > 0 || /^[\w.-]+$/.test(text),
+    "must be an IP address or a host name alone, without scheme, port and brackets",
+  );
+
 const port = z.coerce.number().int().min(1).max(65_535);
 
 const httpsBaseUrl = baseUrl.refine((url) => url.startsWith("https://"), "must start with https://");
@@ -42,14 +49,7 @@ const trustedProxies = z.string().transform((list, context) => {
  * If a default is not a constant, `default` in `meta` describes it.
  */
 export const environmentSchema = z.object({
-  HOST: z
-    .string()
-    .refine(
-      (host) => isIP(host) > 0 || /^[\w.-]+$/.test(host),
-      "must be an IP address or a host name alone, without scheme, port and brackets",
-    )
-    .default("127.0.0.1")
-    .describe("the address at which the service listens"),
+  HOST: host.default("127.0.0.1").describe("the address at which the service listens"),
   PORT: port.default(8080).describe("the port at which the service listens"),
   HTTP_SERVER: z.enum(["native", "node"]).optional().meta({
     default: "`native` if it can be loaded, otherwise `node`",

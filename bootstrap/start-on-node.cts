@@ -1,32 +1,25 @@
-interface Problem {
-  readonly code?: unknown;
-  readonly message?: unknown;
-}
+/** A program that ends within this time has not started. */
+const START_SECONDS = 60;
 
-/** What the machine lacks, or what is missing of the program: what, why, and what to do. `undefined` for other errors. */
+/** What the machine or the installation lacks: what, why, and what to do. `undefined` for other errors. */
 function lackOf(error: unknown): string | undefined {
-  const problem = (error || {}) as Problem;
+  const problem = (error || {}) as { readonly code?: unknown; readonly message?: unknown };
   const code = String(problem.code);
-  const message = String(problem.message)
-    .split(/[.:]?\n/, 1)
-    .join("");
+  const [message = ""] = String(problem.message).split(/[.:]?\n/, 1);
   if (/^E[MN]FILE$/.test(code)) {
     return "The process may not open enough files. Allow 4096 or more: LimitNOFILE= of systemd, ulimit -n.";
   }
-  if (code === "ENOMEM" || code === "ERR_WORKER_OUT_OF_MEMORY" || /out of memory|memory allocation/i.test(message)) {
+  if (/^(ENOMEM|ERR_WORKER_OUT_OF_MEMORY)$/.test(code) || /out of memory|memory allocation/i.test(message)) {
     return `The process gets too little memory: ${message}. Allow more, also of virtual memory: MemoryMax= of systemd, ulimit -v.`;
   }
-  if (
-    /^(ERR_)?MODULE_NOT_FOUND$|^ERR_DLOPEN_FAILED$/.test(code) ||
-    /could not load the .* module|\.node['":]/i.test(message)
-  ) {
-    return `A part of the program cannot be loaded: ${message}. Install it again, on this machine and with its Node.js: npm ci.`;
-  }
-  return undefined;
+  const isMissing = /^((ERR_)?MODULE_NOT_FOUND|ERR_DLOPEN_FAILED)$/.test(code);
+  return isMissing || /could not load the .* module|\.node['":]/i.test(message)
+    ? `A part of the program cannot be loaded: ${message}. Install it again, on this machine and with its Node.js: npm ci.`
+    : undefined;
 }
 
 /** Prints the sentence as an error of the configuration, and ends the process with its status. */
-function refuse(sentence: string): void {
+function refuse(sentence: string): never {
   const isJson = process.argv.indexOf("--json") !== -1;
   console.error(isJson ? JSON.stringify({ error: { code: "configuration", message: sentence } }) : sentence);
   process.exit(6);
@@ -43,16 +36,14 @@ function startOnNode(name: string, minimum: string, works: boolean, load: () => 
   const [majorMin = 0, minorMin = 0] = minimum.split(".").map(Number);
   // What 20.19 has, 22 has since 22.3.
   const needs = `${name} needs Node.js ${major > majorMin ? "22.3" : minimum} or later; this is ${version}`;
-  if (!works) {
-    refuse(`${needs}. Install a later version: https://nodejs.org`);
-    return;
-  }
+  if (!works) refuse(`${needs}. Install a later version: https://nodejs.org`);
   if (major < majorMin || (major === majorMin && minor < minorMin)) {
     console.error(`${needs}, with which some of it may fail. Install a later version: https://nodejs.org`);
   }
   process.on("uncaughtException", (error) => {
     const lack = lackOf(error);
-    if (lack !== undefined) refuse(lack);
+    // A restart helps a process that has run for long, but not with status 6.
+    if (lack !== undefined && process.uptime() < START_SECONDS) refuse(lack);
     console.error(error);
     process.exit(1);
   });

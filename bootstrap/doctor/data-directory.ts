@@ -12,77 +12,71 @@ const FREE_BYTES_NEEDED = 256 * MEBIBYTE;
 const FREE_BYTES_RECOMMENDED = 2048 * MEBIBYTE;
 const FREE_FILES_NEEDED = 1_000;
 
-/** What a system error means, and what to do. */
-const CAUSES: Readonly<Record<string, readonly [why: string, remedy: string]>> = {
-  EROFS: ["its file system can only be read", "Mount it for writing, or set another folder"],
-  ENOSPC: ["its file system is full", "Free some space, or set another folder"],
-  EDQUOT: ["its quota is used up", "Free some space, or set another folder"],
-  EFBIG: ["a file of the process may not be so large", "Raise the limit: LimitFSIZE= of systemd, ulimit -f"],
-  ENOTDIR: ["a file is where a folder must be", "Move it away, or set another folder"],
-  EEXIST: ["a file is where a folder must be", "Move it away, or set another folder"],
-  EISDIR: ["a folder is where a file must be", "Move it away, or set another folder"],
-  ELOOP: ["symbolic links lead to each other", "Correct them, or set another folder"],
-  ENOENT: ["there is none, and none can be made", "Correct the name or the symbolic link, or set another folder"],
-  ENAMETOOLONG: ["the name is too long", "Set another folder"],
-  EIO: ["the disk reports an error", "Check the disk"],
-};
-const RIGHTS = [
-  "the user of the service has no right to use it",
-  "Give the user of the service the right to write there, or set another folder",
-] as const;
+const RIGHTS = "Give the user of the service the right to write there, or set another folder";
+const FREE = "Free some space, or set another folder";
+const MOVE = "Move it away, or set another folder";
 
-/** Errors of a full disk and of missing rights in words of SQLite, which gives no code. */
-const CODES_OF_SQLITE: readonly (readonly [RegExp, string])[] = [
-  [/database or disk is full/i, "ENOSPC"],
-  [/unable to open database file|readonly database/i, "EACCES"],
-  [/disk I\/O error/i, "EIO"],
+/** What an error of the system means, or one of SQLite, which gives no code; and what to do. */
+const CAUSES: readonly (readonly [codeOrMessage: RegExp, why: string, remedy: string])[] = [
+  [/^EROFS$/, "its file system can only be read", "Mount it for writing, or set another folder"],
+  [/^ENOSPC$|database or disk is full/i, "its file system is full", FREE],
+  [/^EDQUOT$/, "its quota is used up", FREE],
+  [/^EFBIG$/, "a file of the process may not be so large", "Raise the limit: LimitFSIZE= of systemd, ulimit -f"],
+  [/^(ENOTDIR|EEXIST)$/, "a file is where a folder must be", MOVE],
+  [/^EISDIR$/, "a folder is where a file must be", MOVE],
+  [/^ELOOP$/, "symbolic links lead to each other", "Correct them, or set another folder"],
+  [/^ENOENT$/, "there is none, and none can be made", "Correct the name or the symbolic link, or set another folder"],
+  [/^ENAMETOOLONG$/, "the name is too long", "Set another folder"],
+  [/^EIO$|disk I\/O error/i, "the disk reports an error", "Check the disk"],
+  [
+    /^(EACCES|EPERM)$|unable to open database|readonly database/i,
+    "the user of the service has no right to use it",
+    RIGHTS,
+  ],
 ];
 
 /** One sentence for a file or folder in DATA_DIR, or DATA_DIR itself, that `serve` cannot use. */
 export const unusableDataDir = (dataDir: string, error: unknown): string | undefined => {
   const { code, path, dest = path, message } = error as { [Name in "code" | "path" | "dest" | "message"]?: string };
-  const known = code?.startsWith("E") ? code : CODES_OF_SQLITE.find(([words]) => words.test(String(message)))?.[1];
-  const [why, remedy] = CAUSES[known ?? ""] ?? (/^E(ACCES|PERM)$/.test(known ?? "") ? RIGHTS : []);
-  if (why === undefined || (dest !== undefined && !`${resolve(dest)}/`.startsWith(existingPart(resolve(dataDir))))) {
-    return undefined; // of something else
-  }
+  const text = code?.startsWith("E") ? code : String(message);
+  const [, why, remedy] = CAUSES.find(([words]) => words.test(text)) ?? [];
+  const isElsewhere = dest !== undefined && !`${resolve(dest)}/`.startsWith(existingPart(resolve(dataDir)));
+  if (why === undefined || isElsewhere) return undefined;
   const where = dest === undefined || resolve(dest) === resolve(dataDir) ? "" : ` ${resolve(dest)}:`;
   return `DATA_DIR ${dataDir} cannot be used:${where} ${why}. ${remedy}.`;
 };
 
-type Part = { readonly path: string; readonly kind: "folder" | "file" };
-
-/** What `serve` writes to in DATA_DIR; it makes what is missing. */
-const partsOf = ({ dataDir, databaseUrl, storage }: Settings): readonly Part[] => {
-  const objects = ["objects", "objects/incoming", "objects/references", "objects/panoramas"];
-  const folders = ["", "uploads", ...(storage.kind === "filesystem" ? objects : [])];
-  const files = ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"];
-  return [
-    ...folders.map((name) => ({ path: join(dataDir, name), kind: "folder" as const })),
-    ...(databaseUrl === undefined ? files : []).map((name) => ({ path: join(dataDir, name), kind: "file" as const })),
-  ];
-};
-
 type Settings = Pick<Config, "dataDir" | "databaseUrl" | "storage">;
+
+/** Folders and files that `serve` writes to in DATA_DIR. It makes what is missing. */
+const partsOf = ({ databaseUrl, storage }: Settings) => ({
+  folders: ["", "uploads", ...(storage.kind === "filesystem" ? OBJECT_FOLDERS : [])],
+  files:
+    databaseUrl === undefined ? ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"] : [],
+});
+const OBJECT_FOLDERS = ["objects", "objects/incoming", "objects/references", "objects/panoramas"];
 
 /** Why `serve` can use DATA_DIR, or a file or folder there, not: one sentence. Nothing is made. */
 export const dataDirProblem = async (settings: Settings): Promise<string | undefined> => {
+  const { dataDir } = settings;
+  const { folders, files } = partsOf(settings);
   try {
-    await requireWritable({ path: existingPart(resolve(settings.dataDir)), kind: "folder" });
-    for (const part of partsOf(settings)) if (isThere(part.path)) await requireWritable(part);
+    await requireWritable(existingPart(resolve(dataDir)), true);
+    for (const name of [...folders, ...files]) {
+      const path = join(dataDir, name);
+      if (isThere(path)) await requireWritable(path, folders.includes(name));
+    }
     return undefined;
   } catch (error) {
-    return (
-      unusableDataDir(settings.dataDir, error) ?? `DATA_DIR ${settings.dataDir} cannot be used: ${reasonOf(error)}.`
-    );
+    return unusableDataDir(dataDir, error) ?? `DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}.`;
   }
 };
 
-const requireWritable = async ({ path, kind }: Part): Promise<void> => {
+const requireWritable = async (path: string, mustBeFolder: boolean): Promise<void> => {
   const isFolder = (await stat(path)).isDirectory();
-  if (isFolder !== (kind === "folder"))
-    throw Object.assign(new Error(), { code: isFolder ? "EISDIR" : "ENOTDIR", path });
-  await access(path, isFolder ? constants.W_OK | constants.X_OK : constants.R_OK | constants.W_OK);
+  const code = isFolder ? "EISDIR" : "ENOTDIR";
+  if (isFolder !== mustBeFolder) throw Object.assign(new Error(), { code, path });
+  await access(path, constants.W_OK | (isFolder ? constants.X_OK : constants.R_OK));
 };
 
 /** DATA_DIR, or the folder in which `serve` would make it, and the space there. */

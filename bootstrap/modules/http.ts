@@ -6,6 +6,7 @@ import type { MakeServer } from "../../adapters/http/server.js";
 import { loadServer } from "../../adapters/http/servers/load-server.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
+import { ConfigurationError } from "../command-error.js";
 import { type Config, isReachedDirectly } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
@@ -56,7 +57,9 @@ export const http = new ContainerModule(({ bind }) => {
 });
 
 const makeServer = async (config: Config, logger: Logger): Promise<MakeServer> => {
-  const { make, name, reason } = await loadServer(config.httpServer);
+  const { make, name, reason } = await loadServer(config.httpServer).catch((error: Error) => {
+    throw config.httpServer === "native" ? new ConfigurationError(error.message, { cause: error }) : error;
+  });
   if (reason !== undefined) {
     logger.warn(
       { event: "native_http_server_unavailable", reason },

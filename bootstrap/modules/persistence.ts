@@ -6,7 +6,6 @@ import { tracedDatabase } from "../../adapters/observability/traced.js";
 import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
-import { cannotOpenFile } from "../../adapters/persistence/sql/database-error.js";
 import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
@@ -79,17 +78,12 @@ const openConfiguredDatabase = async ({
 };
 
 /** On SQLite, throws if another `serve` runs in DATA_DIR. On PostgreSQL any number of instances may share it. */
-const lockForServe = async ({ config }: ConfigDependency) => {
-  const { databaseUrl, dataDir } = config;
+const lockForServe = async ({ config, config: { databaseUrl, dataDir } }: ConfigDependency) => {
   if (databaseUrl !== undefined) return undefined;
   await makeDataDir(config);
   const { lockExclusively } = await import("../../adapters/persistence/schema/exclusive-lock.js");
-  try {
-    const lock = lockExclusively(join(dataDir, "serve.lock"));
-    if (lock !== undefined) return lock;
-  } catch (error) {
-    throw cannotOpenFile(join(dataDir, "serve.lock"), error);
-  }
+  const lock = lockExclusively(join(dataDir, "serve.lock"));
+  if (lock !== undefined) return lock;
   throw new StartError(
     "refused",
     `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`,

@@ -16,19 +16,19 @@ import { licensesOf } from "./licenses-of.js";
 
 /**
  * `tsx packages/build/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
- * file in dist/mcp, or in DIRECTORY, beside the one that starts it. The service packs both with its own origin. This script
- * also writes a package for a local service.
+ * file in dist/mcp, or in DIRECTORY, beside the one that starts it. The service packs both with its own origin. This
+ * script also writes a package for a local service.
  */
 const LOCAL_SERVICE = "http://localhost:8080";
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const target = process.argv[2] ?? join(project, "dist/mcp");
 
 await mkdir(target, { recursive: true });
+const common = { absWorkingDir: project, bundle: true, logLevel: "warning" } as const;
 const { metafile } = await build({
-  absWorkingDir: project,
+  ...common,
   entryPoints: ["bootstrap/panorama-mcp.ts"],
   outfile: join(target, SERVER_FILE),
-  bundle: true,
   alias: { "@modelcontextprotocol/server/_shims": "./packages/build/without-validator.ts" },
   platform: "node",
   target: "node20",
@@ -36,24 +36,18 @@ const { metafile } = await build({
   minify: true,
   legalComments: "none",
   // undici asks for modules of Node.js with `require`.
-  banner: {
-    js: 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);',
-  },
+  banner: { js: 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);' },
   metafile: true,
-  logLevel: "warning",
 });
 // In the syntax of old versions of Node.js, and without imports: it runs as a script and as a module.
 await build({
-  absWorkingDir: project,
+  ...common,
   entryPoints: ["bootstrap/mcp-entry.cts"],
   outfile: join(target, ENTRY_FILE),
-  bundle: true,
-  platform: "neutral",
   target: "es2015",
   supported: { "dynamic-import": true },
   format: "iife",
   banner: { js: "#!/usr/bin/env node" },
-  logLevel: "warning",
 });
 await writeFile(join(target, LICENSES_FILE), await licensesOf("panorama-mcp", Object.keys(metafile.inputs)));
 

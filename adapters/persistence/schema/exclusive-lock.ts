@@ -1,4 +1,5 @@
 import { DatabaseSync } from "@photostructure/sqlite";
+import { cannotOpenFile } from "../sql/database-error.js";
 
 /** Two processes that start at the same moment may each see the other's attempt first: then one of them tries again. */
 const BUSY_MILLISECONDS = 1_000;
@@ -18,6 +19,6 @@ export const lockExclusively = (file: string): ExclusiveLock | undefined => {
   } catch (error) {
     database.close();
     if (error instanceof Error && /database is locked/i.test(error.message)) return undefined;
-    throw error;
+    throw cannotOpenFile(file, error);
   }
 };

@@ -29,10 +29,8 @@ export const cannotConnect = (thrown: unknown): DatabaseError => {
     return made("configuration", `PostgreSQL refuses the login: ${reason}. Create it, or correct DATABASE_URL.`);
   }
   if (/SSL|certificate/i.test(reason)) {
-    return made(
-      "configuration",
-      `PostgreSQL and this service find no common TLS: ${reason}. Correct sslmode and sslrootcert in DATABASE_URL.`,
-    );
+    const advice = "Correct sslmode and sslrootcert in DATABASE_URL.";
+    return made("configuration", `PostgreSQL and this service find no common TLS: ${reason}. ${advice}`);
   }
   const advice = "Check that it runs and accepts connections, and the host and port in DATABASE_URL.";
   return made("unreachable", `PostgreSQL cannot be reached: ${reason}. ${advice}`);
@@ -46,16 +44,11 @@ export const missingFile = (file: string): DatabaseError => {
 
 /** The SQLite file is there, or can be made, but cannot be opened or read. */
 export const cannotOpenFile = (file: string, error: unknown): DatabaseError => {
-  const reason = error instanceof Error ? error.message : String(error);
-  const isLocked = /database is locked/i.test(reason);
-  const advice = isLocked
-    ? "Another process has locked it. End that process, or try again later."
-    : "Restore a backup, or move the file away: a new one is made then.";
-  return new DatabaseError(
-    isLocked ? "unreachable" : "configuration",
-    `Cannot open the database ${file}: ${reason.replace(/\.$/, "")}. ${advice}`,
-    { cause: error },
-  );
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  const [kind, advice] = /database is locked/i.test(reason)
+    ? (["unreachable", "Another process has locked it. End that process, or try again later."] as const)
+    : (["configuration", "Restore a backup, or move the file away: a new one is made then."] as const);
+  return new DatabaseError(kind, `Cannot open the database ${file}: ${reason}. ${advice}`, { cause: error });
 };
 
 /** True if another process writes to the SQLite file, or the connection already has a transaction. */
