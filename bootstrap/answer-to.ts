@@ -66,11 +66,18 @@ const run = async (
     { createsDatabase: command.createsDatabase === true, patience: command === serve ? "requests" : "commands" },
   );
   try {
+    return await runOn(service, command, parsed);
+  } catch (error) {
+    throw named(error, config.value);
+  }
+};
+
+/** Closing a service of which a part could not be opened may throw the same error again. */
+const runOn = async (service: Service, command: Command, parsed: Values) => {
+  try {
     return command.isRecorded === true
       ? await runRecorded(command, service, parsed)
       : await command.run(service, parsed);
-  } catch (error) {
-    throw named(error, config.value);
   } finally {
     await service.close();
   }
@@ -79,11 +86,8 @@ const run = async (
 /** The error in words of the configuration: the variable of a port, and DATA_DIR for a file that cannot be used. */
 const named = (error: unknown, { port, dataDir, databaseUrl }: Config): unknown => {
   if (error instanceof CannotListen) {
-    const variable = error.port === port ? "PORT" : "TLS_PORT";
-    return new StartError(
-      error.isInUse ? "refused" : "configuration",
-      `${error.message} The variable of this port is ${variable}.`,
-    );
+    const variable = `The variable of this port is ${error.port === port ? "PORT" : "TLS_PORT"}.`;
+    return new StartError(error.isInUse ? "refused" : "configuration", `${error.message} ${variable}`);
   }
   if (error instanceof StartError || databaseUrl !== undefined) return error;
   const sentence = unusableDataDir(dataDir, error instanceof DatabaseError ? error.cause : error);

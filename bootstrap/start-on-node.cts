@@ -1,6 +1,3 @@
-/** A program that ends within this time has not started. */
-const START_SECONDS = 60;
-
 /** What the machine or the installation lacks: what, why, and what to do. `undefined` for other errors. */
 function lackOf(error: unknown): string | undefined {
   const problem = (error || {}) as { readonly code?: unknown; readonly message?: unknown };
@@ -43,7 +40,7 @@ function startOnNode(name: string, minimum: string, works: boolean, load: () => 
   process.on("uncaughtException", (error) => {
     const lack = lackOf(error);
     // A restart helps a process that has run for long, but not with status 6.
-    if (lack !== undefined && process.uptime() < START_SECONDS) refuse(lack);
+    if (lack !== undefined && process.uptime() < 60) refuse(lack);
     console.error(error);
     process.exit(1);
   });

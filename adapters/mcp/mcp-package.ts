@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { MCP_VERSION, mcpConfigurations } from "./mcp-configuration.js";
 
-/**
- * Result of `npm run build` for the MCP server: the file that starts it, also with an old Node.js; the server as one
- * file; and the licences of the bundled packages.
- */
+/** The built MCP server: the file that starts it, also with an old Node.js, the server, and licences of packages. */
 export type McpBundle = { readonly entry: Uint8Array; readonly code: Uint8Array; readonly licenses: Uint8Array };
 
 export const ENTRY_FILE = "panorama-mcp.js";

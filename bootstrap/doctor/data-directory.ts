@@ -16,7 +16,7 @@ const RIGHTS = "Give the user of the service the right to write there, or set an
 const FREE = "Free some space, or set another folder";
 const MOVE = "Move it away, or set another folder";
 
-/** What an error of the system means, or one of SQLite, which gives no code; and what to do. */
+/** What an error of the system means, or one of SQLite by its message; and what to do. */
 const CAUSES: readonly (readonly [codeOrMessage: RegExp, why: string, remedy: string])[] = [
   [/^EROFS$/, "its file system can only be read", "Mount it for writing, or set another folder"],
   [/^ENOSPC$|database or disk is full/i, "its file system is full", FREE],
@@ -28,17 +28,13 @@ const CAUSES: readonly (readonly [codeOrMessage: RegExp, why: string, remedy: st
   [/^ENOENT$/, "there is none, and none can be made", "Correct the name or the symbolic link, or set another folder"],
   [/^ENAMETOOLONG$/, "the name is too long", "Set another folder"],
   [/^EIO$|disk I\/O error/i, "the disk reports an error", "Check the disk"],
-  [
-    /^(EACCES|EPERM)$|unable to open database|readonly database/i,
-    "the user of the service has no right to use it",
-    RIGHTS,
-  ],
+  [/^(EACCES|EPERM)$|unable to open database|readonly/i, "the user of the service has no right to use it", RIGHTS],
 ];
 
 /** One sentence for a file or folder in DATA_DIR, or DATA_DIR itself, that `serve` cannot use. */
 export const unusableDataDir = (dataDir: string, error: unknown): string | undefined => {
   const { code, path, dest = path, message } = error as { [Name in "code" | "path" | "dest" | "message"]?: string };
-  const text = code?.startsWith("E") ? code : String(message);
+  const text = code !== undefined && /^E[A-Z]+$/.test(code) ? code : String(message);
   const [, why, remedy] = CAUSES.find(([words]) => words.test(text)) ?? [];
   const isElsewhere = dest !== undefined && !`${resolve(dest)}/`.startsWith(existingPart(resolve(dataDir)));
   if (why === undefined || isElsewhere) return undefined;
@@ -48,21 +44,16 @@ export const unusableDataDir = (dataDir: string, error: unknown): string | undef
 
 type Settings = Pick<Config, "dataDir" | "databaseUrl" | "storage">;
 
-/** Folders and files that `serve` writes to in DATA_DIR. It makes what is missing. */
-const partsOf = ({ databaseUrl, storage }: Settings) => ({
-  folders: ["", "uploads", ...(storage.kind === "filesystem" ? OBJECT_FOLDERS : [])],
-  files:
-    databaseUrl === undefined ? ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"] : [],
-});
+/** What `serve` writes to in DATA_DIR. It makes what is missing. */
 const OBJECT_FOLDERS = ["objects", "objects/incoming", "objects/references", "objects/panoramas"];
+const SQLITE_FILES = ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"];
 
 /** Why `serve` can use DATA_DIR, or a file or folder there, not: one sentence. Nothing is made. */
-export const dataDirProblem = async (settings: Settings): Promise<string | undefined> => {
-  const { dataDir } = settings;
-  const { folders, files } = partsOf(settings);
+export const dataDirProblem = async ({ dataDir, databaseUrl, storage }: Settings): Promise<string | undefined> => {
+  const folders = ["", "uploads", ...(storage.kind === "filesystem" ? OBJECT_FOLDERS : [])];
   try {
     await requireWritable(existingPart(resolve(dataDir)), true);
-    for (const name of [...folders, ...files]) {
+    for (const name of [...folders, ...(databaseUrl === undefined ? SQLITE_FILES : [])]) {
       const path = join(dataDir, name);
       if (isThere(path)) await requireWritable(path, folders.includes(name));
     }

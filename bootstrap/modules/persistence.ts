@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
@@ -50,7 +51,16 @@ const bindStores = (bind: Bind): void => {
 const makeDataDir = async (config: Config): Promise<void> => {
   const problem = await dataDirProblem(config);
   if (problem !== undefined) throw new ConfigurationError(problem);
-  await mkdir(config.dataDir, { recursive: true });
+  await makeFolder(config.dataDir);
+};
+
+/** As `mkdir` with `recursive`, which never ends below /proc. */
+const makeFolder = async (folder: string): Promise<void> => {
+  if (existsSync(folder)) return;
+  await makeFolder(dirname(folder));
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
 };
 
 const objectFolder = (dataDir: string): string => join(dataDir, "objects");
