@@ -33,7 +33,8 @@ const CAUSES: readonly (readonly [codeOrMessage: RegExp, why: string, remedy: st
 
 /** One sentence for a file or folder in DATA_DIR, or DATA_DIR itself, that `serve` cannot use. */
 export const unusableDataDir = (dataDir: string, error: unknown): string | undefined => {
-  const { code, path, dest = path, message } = error as { [Name in "code" | "path" | "dest" | "message"]?: string };
+  type Known = { readonly [Name in "code" | "path" | "dest" | "message"]?: string };
+  const { code, path, dest = path, message } = (error ?? {}) as Known;
   const text = code !== undefined && /^E[A-Z]+$/.test(code) ? code : String(message);
   const [, why, remedy] = CAUSES.find(([words]) => words.test(text)) ?? [];
   const isElsewhere = dest !== undefined && !`${resolve(dest)}/`.startsWith(existingPart(resolve(dataDir)));

@@ -95,7 +95,8 @@ describe("readConfig", () => {
       (DATABASE_URL): [Record<string, string>, object] => [{ DATABASE_URL }, { databaseUrl: DATABASE_URL }],
     ),
     [{ ...MAIL, SMTP_URL: "smtps://mail.example:465" }, { mail: { url: "smtps://mail.example:465" } }],
-    [{ LOCAL_PROVIDER_DELAY_MS: "600000", ...FAL }, { provider: { kind: "remote" } }],
+    // One poll follows at the deadline.
+    [{ LOCAL_PROVIDER_DELAY_MS: "700000", PROVIDER_POLL_MS: "700000", ...FAL }, { provider: { kind: "remote" } }],
     [STRIPE, { stripe: { secretKey: "sk_live_x", webhookSecret: "whsec_y" } }],
     [MAIL, { mail: { url: MAIL.SMTP_URL, from: MAIL.MAIL_FROM } }],
     [{ ...MAIL, MAIL_FROM: "no-reply@pano.example" }, { mail: { from: "no-reply@pano.example" } }],
@@ -294,10 +295,9 @@ describe("readConfig", () => {
     ],
     [{ PUBLIC_URL: "http://pano.internal", TLS_PORT: "80" }, "PUBLIC_URL and TLS_PORT have both port 80, where one"],
     [
-      { LOCAL_PROVIDER_DELAY_MS: "5000", GENERATION_DEADLINE_MS: "5000" },
-      "LOCAL_PROVIDER_DELAY_MS is 5000 and GENERATION_DEADLINE_MS 5000: every generation would be over its deadline",
+      { LOCAL_PROVIDER_DELAY_MS: "5001", GENERATION_DEADLINE_MS: "5000" },
+      "LOCAL_PROVIDER_DELAY_MS is 5001 and GENERATION_DEADLINE_MS 5000: every generation would be over its deadline",
     ],
-    [{ ...FAL, PROVIDER_POLL_MS: "700000" }, "PROVIDER_POLL_MS is 700000 and GENERATION_DEADLINE_MS 600000: every"],
   ])("refuses %j with one line: %s", (environment, sentence) => {
     const message = readConfig(environment)._unsafeUnwrapErr();
     const all = `Bad configuration: ${sentence}`;

@@ -57,7 +57,7 @@ describe("the HTTP server of panorama serve", () => {
     installation = await migratedInstallation({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
     const { status, error } = await installation.command("serve");
     expect([status, error?.message]).toEqual([
-      1,
+      6,
       "HTTP_SERVER is native, but the native HTTP server cannot be loaded: /lib/libc.so.6: version `GLIBC_2.99' not found. Set HTTP_SERVER=node, or leave it out.",
     ]);
   });
