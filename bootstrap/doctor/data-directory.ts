@@ -28,7 +28,7 @@ const CAUSES: readonly (readonly [codeOrMessage: RegExp, why: string, remedy: st
   [/^ENOENT$/, "there is none, and none can be made", "Correct the name or the symbolic link, or set another folder"],
   [/^ENAMETOOLONG$/, "the name is too long", "Set another folder"],
   [/^EIO$|disk I\/O error/i, "the disk reports an error", "Check the disk"],
-  [/^(EACCES|EPERM)$|unable to open database|readonly/i, "the user of the service has no right to use it", RIGHTS],
+  [/^E(ACCES|PERM)$|open database file|readonly database/i, "the user of the service has no right to use it", RIGHTS],
 ];
 
 /** One sentence for a file or folder in DATA_DIR, or DATA_DIR itself, that `serve` cannot use. */
