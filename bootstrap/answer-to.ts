@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { CannotListen } from "../adapters/http/server.js";
-import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
+import { DatabaseError } from "../adapters/persistence/database/sql/database-error.js";
 import {
   type CommandError,
   ConfigurationError,

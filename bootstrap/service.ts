@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import type { Patience } from "../adapters/persistence/postgres/open-postgres-database.js";
+import type { Patience } from "../adapters/persistence/database/postgres/open-postgres-database.js";
 import type { Config } from "./config.js";
 import { persistence, useCasesOnStores } from "./modules/persistence.js";
 import { system } from "./modules/system.js";

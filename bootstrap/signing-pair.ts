@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type SigningPair, signingPairProblem } from "../adapters/imaging/provenance/signing-pair.js";
 import { installationPair } from "../adapters/node/installation-pair.js";
-import type { Database } from "../adapters/persistence/sql/database.js";
+import type { Database } from "../adapters/persistence/database/sql/database.js";
 import { ConfigurationError } from "./command-error.js";
 import type { Config } from "./config.js";
 

@@ -10,12 +10,12 @@ import type { ProviderCircuits } from "../adapters/observability/provider-circui
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { Tracing } from "../adapters/observability/tracing.js";
-import type { Patience } from "../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../adapters/persistence/postgres/postgres-database.js";
-import type { ExclusiveLock } from "../adapters/persistence/schema/exclusive-lock.js";
-import type { Comparison, DatabaseClock } from "../adapters/persistence/sql/database-clock.js";
+import type { Patience } from "../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../adapters/persistence/database/postgres/postgres-database.js";
+import type { ExclusiveLock } from "../adapters/persistence/database/schema/exclusive-lock.js";
+import type { Comparison, DatabaseClock } from "../adapters/persistence/database/sql/database-clock.js";
+import type { SqliteDatabase } from "../adapters/persistence/database/sqlite/sqlite-database.js";
 import type { SqlStores } from "../adapters/persistence/sql-stores.js";
-import type { SqliteDatabase } from "../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../adapters/storage/copy-objects.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";

@@ -2,9 +2,9 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { HandClock } from "../memory/hand-clock.js";
-import { migrationTexts } from "./schema/migrate.js";
+import { migrationTexts } from "./database/schema/migrate.js";
+import { databaseOnConnection, type SqliteDatabase } from "./database/sqlite/sqlite-database.js";
 import { sqlStores } from "./sql-stores.js";
-import { databaseOnConnection, type SqliteDatabase } from "./sqlite/sqlite-database.js";
 
 const TABLES = ["panoramas"] as const;
 

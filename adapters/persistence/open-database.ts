@@ -1,6 +1,6 @@
-import type { Installation } from "./schema/installation.js";
-import { stepsOf } from "./schema/table-sets.js";
-import type { AnyDatabase } from "./sql/database.js";
+import type { Installation } from "./database/schema/installation.js";
+import { stepsOf } from "./database/schema/table-sets.js";
+import type { AnyDatabase } from "./database/sql/database.js";
 
 /**
  * Opens an installation in an embedder's database, for `sqlStores` and `SqlMeterStore`. Throws if its tables are not
@@ -29,8 +29,8 @@ export const openDatabase = async (installation: Installation): Promise<AnyDatab
 /** Each driver is loaded only where it is used. */
 const databaseOf = async (installation: Installation) =>
   "pool" in installation
-    ? (await import("./postgres/postgres-database.js")).databaseInPool(installation)
-    : (await import("./sqlite/sqlite-database.js")).databaseOnConnection(installation);
+    ? (await import("./database/postgres/postgres-database.js")).databaseInPool(installation)
+    : (await import("./database/sqlite/sqlite-database.js")).databaseOnConnection(installation);
 
 const nameOf = (installation: Installation): string => {
   if ("pool" in installation)

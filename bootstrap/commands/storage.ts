@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { objectNames } from "../../adapters/persistence/prepared/object-names.js";
+import { objectNames } from "../../adapters/persistence/tasks/object-names.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { tokens } from "../tokens.js";

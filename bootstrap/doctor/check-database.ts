@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { PostgresInspection } from "../../adapters/persistence/inspect-postgres.js";
-import type { QueueInspection } from "../../adapters/persistence/inspect-queue.js";
-import { type MigrationState, migrationProblem } from "../../adapters/persistence/schema/migration-state.js";
-import { DatabaseError, missingFile } from "../../adapters/persistence/sql/database-error.js";
+import type { PostgresInspection } from "../../adapters/persistence/database/inspect-postgres.js";
+import type { QueueInspection } from "../../adapters/persistence/database/inspect-queue.js";
+import { type MigrationState, migrationProblem } from "../../adapters/persistence/database/schema/migration-state.js";
+import { DatabaseError, missingFile } from "../../adapters/persistence/database/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
 import { type Config, sqliteFile } from "../config.js";
 import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
@@ -39,7 +39,7 @@ const AFTER_DATABASE = ["migrations", "clock", "queue"].map((name) =>
 const checkSqlite = async (file: string, clock: Clock): Promise<readonly Finding[]> => {
   // The first start makes it; after that, the name is mistyped.
   if (!existsSync(file)) return [warning("database", missingFile(file).message), ...AFTER_DATABASE];
-  const { inspectSqlite } = await import("../../adapters/persistence/inspect-sqlite.js");
+  const { inspectSqlite } = await import("../../adapters/persistence/database/inspect-sqlite.js");
   const { version, migrations, queue } = await inspectSqlite(file);
   return [
     fine("database", `SQLite ${version} reads ${file}.`),
@@ -50,7 +50,7 @@ const checkSqlite = async (file: string, clock: Clock): Promise<readonly Finding
 };
 
 const checkPostgres = async (url: string, config: Settings, clock: Clock): Promise<readonly Finding[]> => {
-  const { inspectPostgres } = await import("../../adapters/persistence/inspect-postgres.js");
+  const { inspectPostgres } = await import("../../adapters/persistence/database/inspect-postgres.js");
   const inspection = await inspectPostgres(url, clock);
   return [
     checkServer(inspection, config.databaseConnections),

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
-import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
+import type { Patience } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
+import { openDatabaseClock } from "../../adapters/persistence/database/sql/database-clock.js";
+import type { SqliteDatabase } from "../../adapters/persistence/database/sqlite/sqlite-database.js";
 import { sqlStores } from "../../adapters/persistence/sql-stores.js";
-import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import { storeUseCases } from "../../application/create-application.js";
 import { ConfigurationError, StartError } from "../command-error.js";
@@ -79,11 +79,13 @@ const openConfiguredDatabase = async ({
   if (createsDatabase) await makeDataDir(config);
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
-    const sqlite = await import("../../adapters/persistence/sqlite/open-sqlite-database.js");
+    const sqlite = await import("../../adapters/persistence/database/sqlite/open-sqlite-database.js");
     const open = createsDatabase ? sqlite.openSqliteDatabase : sqlite.openExistingSqliteDatabase;
     return open(sqliteFile(dataDir));
   }
-  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres/open-postgres-database.js");
+  const { openPostgresDatabase } = await import(
+    "../../adapters/persistence/database/postgres/open-postgres-database.js"
+  );
   return openPostgresDatabase(databaseUrl, databaseConnections, patience);
 };
 
@@ -91,7 +93,7 @@ const openConfiguredDatabase = async ({
 const lockForServe = async ({ config, config: { databaseUrl, dataDir } }: ConfigDependency) => {
   if (databaseUrl !== undefined) return undefined;
   await makeDataDir(config);
-  const { lockExclusively } = await import("../../adapters/persistence/schema/exclusive-lock.js");
+  const { lockExclusively } = await import("../../adapters/persistence/database/schema/exclusive-lock.js");
   const lock = lockExclusively(join(dataDir, "serve.lock"));
   if (lock !== undefined) return lock;
   throw new StartError(
@@ -107,7 +109,9 @@ const migrateConfiguredDatabase =
       const database = await openConfiguredDatabase({ config, createsDatabase: true, patience: "commands" });
       return database.close();
     }
-    const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres/migrate-postgres.js");
+    const { migratePostgresDatabase } = await import(
+      "../../adapters/persistence/database/postgres/migrate-postgres.js"
+    );
     await migratePostgresDatabase(config.databaseUrl);
   };
 
@@ -116,7 +120,7 @@ const backupConfiguredDatabase =
   ({ config: { databaseUrl, dataDir } }: ConfigDependency) =>
   async (target: string): Promise<Result<void, string>> => {
     if (databaseUrl !== undefined) return err(NOT_SQLITE);
-    const { backupSqlite } = await import("../../adapters/persistence/backup-sqlite.js");
+    const { backupSqlite } = await import("../../adapters/persistence/database/backup-sqlite.js");
     return backupSqlite(sqliteFile(dataDir), target);
   };
 

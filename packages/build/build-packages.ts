@@ -45,7 +45,7 @@ cpSync("dist", join(service, "dist"), { recursive: true, filter });
 compile("panorama-service");
 await build({
   stdin: { contents: SQLITE_PLATFORM, resolveDir: "." },
-  outfile: join(service, "dist/adapters/persistence/orm/sqlite-platform.js"),
+  outfile: join(service, "dist/adapters/persistence/database/orm/sqlite-platform.js"),
   bundle: true,
   platform: "node",
   format: "esm",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/database/postgres/migrate-postgres.js";
 import { PostgresServer } from "../support/postgres.js";
 import { RestClient } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { backupWithObjects } from "../../bootstrap/backup-with-objects.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type ObjectName, referenceImageName, thumbnailNameOf } from "../../domain/images/object-name.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { pause } from "../support/fleet.js";
 import { migratedInstallation } from "../support/migrated-installation.js";

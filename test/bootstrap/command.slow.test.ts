@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
+import { openSqliteFile } from "../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { panoramaVersion } from "../../bootstrap/version.js";
 import { FakeGcs } from "../support/fake-gcs.js";

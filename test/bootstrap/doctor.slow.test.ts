@@ -8,7 +8,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anAccount, aPaidOrder, aSubmittingTask, noon, openATask } from "../../adapters/contracts/support/builders.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
-import { openPostgresDatabase, postgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import {
+  openPostgresDatabase,
+  postgresDatabase,
+} from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { type Config, readConfig } from "../../bootstrap/config.js";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
 import { type AccountWithKeys, accountsWithKeys } from "../support/accounts-with-keys.js";
 import { pngBytes } from "../support/image-bytes.js";
 import { migratedInstallation } from "../support/migrated-installation.js";

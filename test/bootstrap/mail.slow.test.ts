@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
+import { openSqliteFile } from "../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import { MailServer } from "../support/mail-server.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import type { Installation } from "../support/service-process.js";

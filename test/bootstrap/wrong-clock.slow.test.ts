@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
 import { verifyLedger } from "../../application/credits/ledger.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";

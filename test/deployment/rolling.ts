@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import sharp from "sharp";
 import { Agent, FormData, fetch, type RequestInit } from "undici";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { quantile } from "../bench/statistics.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Nginx } from "../support/nginx.js";

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/database/postgres/migrate-postgres.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 

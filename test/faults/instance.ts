@@ -1,5 +1,5 @@
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-signals.js";
-import type { Row, Sql } from "../../adapters/persistence/sql/database.js";
+import type { Row, Sql } from "../../adapters/persistence/database/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";

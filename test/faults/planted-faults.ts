@@ -10,10 +10,10 @@ export type PlantedFault = {
   readonly foundBy: Command;
 };
 
-const MOVES = "adapters/persistence/prepared/tasks/task-moves.ts";
-const TASKS = "adapters/persistence/prepared/tasks/sql-task-store.ts";
-const WORK = "adapters/persistence/prepared/tasks/sql-task-work.ts";
-const OPENING = "adapters/persistence/prepared/tasks/task-opening.ts";
+const MOVES = "adapters/persistence/tasks/task-moves.ts";
+const TASKS = "adapters/persistence/tasks/sql-task-store.ts";
+const WORK = "adapters/persistence/tasks/sql-task-work.ts";
+const OPENING = "adapters/persistence/tasks/task-opening.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
@@ -84,7 +84,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a worker forgets a deletion while it has the task",
-    file: "adapters/persistence/prepared/tasks/due-when-deleted.ts",
+    file: "adapters/persistence/tasks/due-when-deleted.ts",
     edits: [["(deleted_at is not null or next_image_name is not null) and due_at <> leased_until", "false"]],
     foundBy: matrix("deleted while"),
   },
@@ -117,7 +117,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a creation does not lock its account",
-    file: "adapters/persistence/prepared/lock-account.ts",
+    file: "adapters/persistence/accounts/lock-account.ts",
     edits: [
       [
         `update account set credits = credits where id = ? returning \${COLUMNS}, \${may.text} as may_begin`,
@@ -129,13 +129,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "an order is credited without a look at its state",
-    file: "adapters/persistence/prepared/pay-order.ts",
+    file: "adapters/persistence/credits/pay-order.ts",
     edits: [["where id = ? and paid_at is null returning *", "where id = ? returning *"]],
     foundBy: matrix("credits bought"),
   },
   {
     name: "a delivery is claimed without a lease",
-    file: "adapters/persistence/prepared/claim-deliveries.ts",
+    file: "adapters/persistence/webhooks/claim-deliveries.ts",
     edits: [
       ["[until, until, listOf([...byNumber.keys()], dialect)", "[now, now, listOf([...byNumber.keys()], dialect)"],
     ],

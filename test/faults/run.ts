@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import type { Dialect } from "../../adapters/persistence/database/sql/database.js";
 import { casesOf } from "./cases.js";
 import { openDatabase } from "./databases.js";
 import { SCENARIOS } from "./scenarios.js";

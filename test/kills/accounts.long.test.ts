@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { openStressedAccounts, type Stress, stress, stressFindings } from "../support/account-stress.js";
 import { freshDatabase } from "../support/postgres.js";
 import { sqliteStores } from "../support/sqlite-stores.js";

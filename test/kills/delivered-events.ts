@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Database } from "../../adapters/persistence/sql/database.js";
+import type { Database } from "../../adapters/persistence/database/sql/database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createEndpoint } from "../../application/webhooks/endpoints.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventStream } from "../../adapters/client/requests/stream-events.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/database/postgres/migrate-postgres.js";
 import { type Customer, Fleet, pause, untilDelivered } from "../support/fleet.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";

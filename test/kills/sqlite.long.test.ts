@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import type { AccountId } from "../../domain/ids.js";
 import { untilDelivered } from "../support/fleet.js";
 import { migratedInstallation } from "../support/migrated-installation.js";

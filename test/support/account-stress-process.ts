@@ -1,4 +1,4 @@
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { stress } from "./account-stress.js";
 
 /** One of two processes on the database of this URL: reports which pairs it has run. */

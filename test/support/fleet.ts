@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import type { Database } from "../../adapters/persistence/sql/database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
+import type { Database } from "../../adapters/persistence/database/sql/database.js";
 import { verifyLedger } from "../../application/credits/ledger.js";
 import type { AccountId } from "../../domain/ids.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/database/postgres/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { makePackages } from "../packed/make-packages.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
 

@@ -1,4 +1,4 @@
-import { openSqliteFile } from "../../dist/adapters/persistence/sqlite/open-sqlite-file.js";
+import { openSqliteFile } from "../../dist/adapters/persistence/database/sqlite/open-sqlite-file.js";
 
 /** A separate process that holds the write lock of a SQLite file until it is killed. Prints a line when it has it. */
 const [file = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../dist/adapters/contracts/support/builders.js";
+import { openSqliteDatabase } from "../../dist/adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { sqlStores } from "../../dist/adapters/persistence/sql-stores.js";
-import { openSqliteDatabase } from "../../dist/adapters/persistence/sqlite/open-sqlite-database.js";
 import { credits } from "../../dist/domain/credits/credits.js";
 import { pay } from "../../dist/domain/credits/order.js";
 

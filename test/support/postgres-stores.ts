@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import { tables } from "../../adapters/persistence/schema/schema.js";
+import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
+import { tables } from "../../adapters/persistence/database/schema/schema.js";
 import { freshDatabase } from "./postgres.js";
 import { sqlStores } from "./sql-stores.js";
 

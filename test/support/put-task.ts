@@ -1,6 +1,6 @@
-import { updateSearch } from "../../adapters/persistence/prepared/tasks/search-rows.js";
-import { newTaskRow, stateColumns } from "../../adapters/persistence/prepared/tasks/task-rows.js";
-import { insert } from "../../adapters/persistence/sql/statement.js";
+import { insert } from "../../adapters/persistence/database/sql/statement.js";
+import { updateSearch } from "../../adapters/persistence/tasks/search-rows.js";
+import { newTaskRow, stateColumns } from "../../adapters/persistence/tasks/task-rows.js";
 import type { OpenedTask } from "../../domain/tasks/open-task.js";
 import type { Task } from "../../domain/tasks/task.js";
 import type { AnyDatabase } from "./sql-stores.js";

@@ -1,5 +1,5 @@
 import type { HandClock } from "../../adapters/memory/hand-clock.js";
-import type { Database, Sql } from "../../adapters/persistence/sql/database.js";
+import type { Database, Sql } from "../../adapters/persistence/database/sql/database.js";
 
 type TimedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 

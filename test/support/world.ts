@@ -1,7 +1,7 @@
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
+import { MemoryRateLimits } from "../../adapters/persistence/limits/memory-rate-limits.js";
 import { memoryStores } from "../../adapters/persistence/memory-stores.js";
-import { MemoryRateLimits } from "../../adapters/persistence/stores/memory-rate-limits.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { Email } from "../../domain/accounts/account.js";

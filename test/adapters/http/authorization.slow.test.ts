@@ -10,10 +10,10 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { Routes } from "../../../adapters/http/routes.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
-import { writeEvent } from "../../../adapters/persistence/prepared/event-rows.js";
-import type { Row } from "../../../adapters/persistence/sql/columns.js";
-import { insert } from "../../../adapters/persistence/sql/statement.js";
-import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
+import type { Row } from "../../../adapters/persistence/database/sql/columns.js";
+import { insert } from "../../../adapters/persistence/database/sql/statement.js";
+import { writeEvent } from "../../../adapters/persistence/webhooks/event-rows.js";
 import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { openOrder } from "../../../domain/credits/order.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
 import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";

@@ -13,7 +13,7 @@ import {
   orderId,
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
-import { tables } from "../../../adapters/persistence/schema/schema.js";
+import { tables } from "../../../adapters/persistence/database/schema/schema.js";
 import { type ExportedRecord, exportAccount } from "../../../application/accounts/export-account.js";
 import type { OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -14,11 +14,11 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
-import { PostgresApiRequests } from "../../../adapters/persistence/prepared/postgres-api-requests.js";
-import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks.js";
-import type { Database } from "../../../adapters/persistence/sql/database.js";
-import { isWorthPreparing } from "../../../adapters/persistence/sql/statement.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/database/postgres/open-postgres-database.js";
+import type { Database } from "../../../adapters/persistence/database/sql/database.js";
+import { isWorthPreparing } from "../../../adapters/persistence/database/sql/statement.js";
+import { PostgresApiRequests } from "../../../adapters/persistence/limits/postgres-api-requests.js";
+import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import type { AccountSnapshot } from "../../../application/ports/stores/tasks/task-store.js";

@@ -12,11 +12,11 @@ import {
   openATask,
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import type { PostgresPool, Tables } from "../../../adapters/persistence/database/schema/installation.js";
+import { migrate, migrationTexts } from "../../../adapters/persistence/database/schema/migrate.js";
+import { STEPS } from "../../../adapters/persistence/database/schema/table-sets.js";
+import type { AnyDatabase } from "../../../adapters/persistence/database/sql/database.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
-import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
-import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
-import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";

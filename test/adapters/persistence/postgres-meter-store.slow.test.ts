@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "vitest
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
-import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
-import { METER_STEPS } from "../../../adapters/persistence/schema/meter-steps.js";
-import type { Database } from "../../../adapters/persistence/sql/database.js";
+import { SqlMeterStore } from "../../../adapters/persistence/credits/sql-meter-store.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/database/postgres/open-postgres-database.js";
+import { METER_STEPS } from "../../../adapters/persistence/database/schema/meter-steps.js";
+import type { Database } from "../../../adapters/persistence/database/sql/database.js";
 import { taskId } from "../../../domain/ids.js";
 import { describeMeterClocks } from "../../support/contracts/meter-clocks-contract.js";
 import { freshDatabase } from "../../support/postgres.js";

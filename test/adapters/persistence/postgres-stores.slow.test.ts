@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { expect, it } from "vitest";
 import { accountId, anAccount, noon } from "../../../adapters/contracts/support/builders.js";
-import type { Database } from "../../../adapters/persistence/sql/database.js";
-import { SqlAccountStore } from "../../../adapters/persistence/stores/accounts/sql-account-store.js";
+import { SqlAccountStore } from "../../../adapters/persistence/accounts/sql-account-store.js";
+import type { Database } from "../../../adapters/persistence/database/sql/database.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { openPasswordLink } from "../../../domain/accounts/password.js";
 import { describeSqlStores } from "../../support/contracts/sql-stores-contract.js";

@@ -16,10 +16,10 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import type { SqliteInstallation, Tables } from "../../../adapters/persistence/database/schema/installation.js";
+import { migrate, migrationTexts } from "../../../adapters/persistence/database/schema/migrate.js";
+import { STEPS } from "../../../adapters/persistence/database/schema/table-sets.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import type { SqliteInstallation, Tables } from "../../../adapters/persistence/schema/installation.js";
-import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
-import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
-import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
 import { refundOrder } from "../../../application/operators/credits.js";
 import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../adapters/persistence/stores/memory-rate-limits.js";
+import { MemoryRateLimits } from "../../../adapters/persistence/limits/memory-rate-limits.js";
 import { admitLoginAttempt } from "../../../application/accounts/check-credentials.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { IN_GALLERY } from "../../../adapters/persistence/schema/indexed-conditions.js";
-import type { Dialect } from "../../../adapters/persistence/sql/database.js";
+import { IN_GALLERY } from "../../../adapters/persistence/database/schema/indexed-conditions.js";
+import type { Dialect } from "../../../adapters/persistence/database/sql/database.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 
@@ -191,7 +191,7 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
 
 /**
  * Enters all panoramas of the gallery into the index of searches, as
- * adapters/persistence/prepared/tasks/search-rows.ts does for each.
+ * adapters/persistence/tasks/search-rows.ts does for each.
  */
 export const seedSearch = async (run: Execute, dialect: Dialect): Promise<void> => {
   const words = "upper(replace(prompt, ',', ''))"; // `indexedWords` of the prompts above

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../../adapters/persistence/sql/database.js";
+import type { Database } from "../../../adapters/persistence/database/sql/database.js";
 import type { Sent } from "./sent.js";
 
 /** Accounts, each with one key and one task: thousands of requests a second come from this many. */

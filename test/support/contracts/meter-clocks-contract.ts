@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ok } from "neverthrow";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
-import type { Database } from "../../../adapters/persistence/sql/database.js";
+import { SqlMeterStore } from "../../../adapters/persistence/credits/sql-meter-store.js";
+import type { Database } from "../../../adapters/persistence/database/sql/database.js";
 import { meter } from "../../../application/credits/meter.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { orderId } from "../../../domain/credits/order.js";

@@ -15,9 +15,9 @@ import {
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { TaskMetrics } from "../../../adapters/observability/task-metrics.js";
-import { readBacklog } from "../../../adapters/persistence/prepared/backlog.js";
-import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks.js";
-import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-store.js";
+import { SqlOrderStore } from "../../../adapters/persistence/credits/sql-order-store.js";
+import { readBacklog } from "../../../adapters/persistence/tasks/backlog.js";
+import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
 import { fail, submit } from "../../../domain/tasks/task.js";

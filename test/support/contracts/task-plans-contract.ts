@@ -11,7 +11,7 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { readBacklog } from "../../../adapters/persistence/prepared/backlog.js";
+import { readBacklog } from "../../../adapters/persistence/tasks/backlog.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";

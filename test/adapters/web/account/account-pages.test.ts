@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../../adapters/contracts/support/builders.js";
 import { MemoryPayments } from "../../../../adapters/memory/memory-payments.js";
-import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOperatorStore } from "../../../../adapters/persistence/accounts/sql-operator-store.js";
 import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { adjust } from "../../../../domain/credits/funds.js";

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { updateSearch } from "../../../../adapters/persistence/prepared/tasks/search-rows.js";
+import { updateSearch } from "../../../../adapters/persistence/tasks/search-rows.js";
 import type { SucceededTask } from "../../../../domain/tasks/task.js";
 import { putTask } from "../../../support/put-task.js";
 import { logIn, setUpService, visiting } from "../../../support/visit.js";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOperatorStore } from "../../../../adapters/persistence/accounts/sql-operator-store.js";
 import { suspendAccount } from "../../../../application/operators/hide-panorama.js";
 import { expire, uploading } from "../../../../domain/images/storage-status.js";
 import { changeTask } from "../../../support/put-task.js";

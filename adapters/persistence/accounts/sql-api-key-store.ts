@@ -1,0 +1,53 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type { Access, AccessRefused } from "../../../application/ports/stores/access.js";
+import type { ApiKeyStore } from "../../../application/ports/stores/account-stores.js";
+import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
+import type { Spending } from "../../../domain/credits/budget.js";
+import type { AccountId } from "../../../domain/ids.js";
+import { readSpendingOfAccount } from "../credits/spending-rows.js";
+import { EntityStore } from "../database/orm/entities.js";
+import { ApiKeyTable } from "../database/schema/schema.js";
+import { recordKeyUses } from "../limits/key-uses.js";
+import { newApiKey, toApiKey } from "./api-key-entity.js";
+import { inOpenAccount } from "./in-open-account.js";
+
+/** API keys in SQLite or PostgreSQL. */
+export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
+  insert<Refusal>(
+    key: ApiKey,
+    decide: (liveKeys: number) => Result<void, Refusal>,
+    access?: Access,
+  ): Promise<Result<void, Refusal | AccessRefused>> {
+    return inOpenAccount(this.database, key.accountId, access, async (manager) => {
+      const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
+      if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
+      return decided;
+    });
+  }
+
+  async list(accountId: AccountId): Promise<ApiKey[]> {
+    const keys = await this.entities.find(ApiKeyTable, { accountId }, { orderBy: { id: "asc" } });
+    return keys.map(toApiKey);
+  }
+
+  async listLive(accountId: AccountId): Promise<ApiKey[]> {
+    const live = { accountId, revokedAt: null };
+    const keys = await this.entities.find(ApiKeyTable, live, { orderBy: { id: "desc" } });
+    return keys.map(toApiKey);
+  }
+
+  async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
+    const revoked = await this.entities.nativeUpdate(ApiKeyTable, { id, revokedAt: null }, { revokedAt: now });
+    const isKnown = revoked > 0 || (await this.entities.count(ApiKeyTable, { id })) > 0;
+    return isKnown ? ok(undefined) : err(notFound(`There is no key ${id}.`));
+  }
+
+  spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {
+    return readSpendingOfAccount(this.database.sql, account, now);
+  }
+
+  recordUses(uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
+    return recordKeyUses(this.database, uses);
+  }
+}

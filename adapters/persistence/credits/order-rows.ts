@@ -1,0 +1,83 @@
+import { credits } from "../../../domain/credits/credits.js";
+import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
+import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
+import type { AccountId } from "../../../domain/ids.js";
+import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../database/sql/columns.js";
+
+export const toOrder = (row: Row): Order => {
+  const core = {
+    id: branded<Order["id"]>(row, "id"),
+    accountId: branded<AccountId>(row, "account_id"),
+    credits: credits(integer(row, "credits")),
+    createdAt: date(row, "created_at"),
+    checkout: toCheckout(row),
+    paymentId: optional(row, "payment_id", text),
+  };
+  const paidAt = optional(row, "paid_at", date);
+  if (paidAt === undefined) return { ...core, state: "pending" };
+  const takenBack = row.taken_back === 0 ? undefined : amount(row, "taken_back");
+  const returnReason = optional(row, "return_reason", text);
+  const dispute = row.dispute === "none" ? undefined : oneOf(row, "dispute", DISPUTES);
+  return { ...core, state: oneOf(row, "returned", RETURNED), paidAt, takenBack, dispute, returnReason };
+};
+
+const RETURNED = ["paid", "partly_refunded", "refunded"] as const;
+const DISPUTES = ["none", "open", "won", "lost"] as const;
+
+export const returnRow = (returned: PaymentReturn, paymentId: string | null, orderId: OrderId | null): Row => {
+  const core = { id: returned.id, kind: returned.kind, payment_id: paymentId, order_id: orderId };
+  switch (returned.kind) {
+    case "refund":
+      return { ...core, cents: returned.cents, at: returned.at, state_at: returned.failedAt ?? null };
+    case "total":
+      return { ...core, cents: returned.cents, at: returned.at };
+    case "operator":
+      return { ...core, credits: returned.credits, reason: returned.reason, at: returned.at };
+    case "dispute": {
+      const { cents = null, at = null, transfers = null } = returned.withdrawn ?? {};
+      return { ...core, state: returned.state, state_at: returned.stateAt, cents, at, transfers };
+    }
+  }
+};
+
+export const toReturn = (row: Row): PaymentReturn => {
+  const id = text(row, "id");
+  const kind = oneOf(row, "kind", ["refund", "total", "operator", "dispute"] as const);
+  switch (kind) {
+    case "refund":
+      return { id, kind, cents: integer(row, "cents"), at: date(row, "at"), failedAt: optional(row, "state_at", date) };
+    case "total":
+      return { id, kind, cents: integer(row, "cents"), at: date(row, "at") };
+    case "operator":
+      return { id, kind, credits: amount(row, "credits"), reason: branded(row, "reason"), at: date(row, "at") };
+    case "dispute": {
+      const at = optional(row, "at", date);
+      const withdrawn = at && { cents: integer(row, "cents"), at, transfers: integer(row, "transfers") };
+      return { id, kind, state: oneOf(row, "state", DISPUTES), stateAt: date(row, "state_at"), withdrawn };
+    }
+  }
+};
+
+const toCheckout = (row: Row): OrderCheckout | undefined => {
+  const sessionId = optional(row, "checkout_session", text);
+  if (sessionId === undefined) return undefined;
+  const priceCents = integer(row, "price_cents");
+  return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
+};
+
+export const newOrder = (order: Order) => ({
+  id: order.id,
+  accountId: order.accountId,
+  credits: order.credits,
+  createdAt: order.createdAt,
+  paidAt: order.state === "pending" ? undefined : order.paidAt,
+  paymentId: order.paymentId,
+  ...(order.checkout && checkoutOf(order.checkout)),
+});
+
+export const checkoutOf = ({ sessionId, token, priceCents, currency }: OrderCheckout) => ({
+  checkoutSession: sessionId,
+  checkoutToken: token,
+  priceCents,
+  currency,
+});
