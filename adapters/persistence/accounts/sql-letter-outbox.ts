@@ -27,7 +27,9 @@ export class SqlLetterOutbox extends EntityStore implements LetterOutbox {
     await this.entities.insert(LetterTable, letter);
   }
 
-  claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
+  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
+  async claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
+    if ((await this.entities.count(LetterTable, { dueAt: { $lte: now } })) === 0) return [];
     return changeEntities(this.database, async (manager) => {
       const next = { orderBy: { dueAt: "asc" }, limit, lockMode: lockFree(this.database.dialect) } as const;
       const letters = await manager.find(LetterTable, { dueAt: { $lte: now } }, next);
@@ -44,7 +46,7 @@ export class SqlLetterOutbox extends EntityStore implements LetterOutbox {
     await this.entities.nativeUpdate(LetterTable, { id, attempt }, { dueAt });
   }
 
-  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
+  /** Reads first, as `claim`. */
   async bringForward(latest: Date, dueAt: Date): Promise<void> {
     const late = { dueAt: { $gt: latest } };
     if ((await this.entities.count(LetterTable, late)) === 0) return;
