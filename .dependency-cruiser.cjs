@@ -300,9 +300,14 @@ const applicationOrder = [
 /** Folders inside a folder, in their order: none imports a later one, so that no circle of folders comes about. */
 const ORDERS = {
   domain: ["credits", "accounts", "images", "webhooks", "tasks"],
-  "adapters/persistence": ["sql", "schema", "orm", "sqlite", "postgres", "rows", "prepared", "stores"],
+  "adapters/persistence": ["database", "tasks|accounts|credits|webhooks|references|limits"],
+  "adapters/persistence/database": ["sql", "schema", "orm", "sqlite", "postgres"],
   "adapters/http": ["replies", "requests", "limits", "servers", "routes", "openapi"],
 };
+
+/** The stores that read and write entities; the tables as entities, and what puts them and the ORM together. */
+const ENTITY_STORES =
+  "^adapters/persistence/(accounts/sql-(?!operator-store)[^/]+|webhooks/sql-endpoint-store|database/orm/.+|database/schema/schema|sql-stores|memory-stores)[.]ts$";
 
 const folderOrders = Object.entries(ORDERS).flatMap(([folder, rooms]) =>
   rooms.slice(0, -1).map((room, index) => ({
@@ -318,6 +323,13 @@ module.exports = {
     ...allowLists,
     ...applicationOrder,
     ...folderOrders,
+    {
+      name: "a prepared store does not reach the ORM",
+      comment: "It is loaded with the first request. The line is drawn for each store: adapters/persistence/README.md.",
+      severity: "error",
+      from: { path: "^adapters/persistence/", pathNot: ENTITY_STORES },
+      to: { path: "(^|/)node_modules/@mikro-orm/", reachable: true },
+    },
     {
       name: "an adapter folder without a list imports nothing",
       comment: "Add an entry for the new folder to MAY_IMPORT in .dependency-cruiser.cjs.",

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
-import { backupSqlite, objectNamesIn } from "../adapters/persistence/database/backup-sqlite.js";
+import { backupSqlite, objectNamesIn } from "../adapters/persistence/backup-sqlite.js";
 import { type CopiedObjects, copyObjects } from "../adapters/storage/copy-objects.js";
 import { syncFolder } from "../adapters/system/files.js";
 

@@ -1,6 +1,6 @@
 import { makeSigningPair, type SigningPair } from "../imaging/provenance/signing-pair.js";
-import type { Database } from "../persistence/database/sql/database.js";
 import { SqlInstallationSecrets } from "../persistence/accounts/sql-installation-secrets.js";
+import type { Database } from "../persistence/database/sql/database.js";
 
 const NAME = "c2pa-signing-pair";
 

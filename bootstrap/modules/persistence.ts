@@ -120,7 +120,7 @@ const backupConfiguredDatabase =
   ({ config: { databaseUrl, dataDir } }: ConfigDependency) =>
   async (target: string): Promise<Result<void, string>> => {
     if (databaseUrl !== undefined) return err(NOT_SQLITE);
-    const { backupSqlite } = await import("../../adapters/persistence/database/backup-sqlite.js");
+    const { backupSqlite } = await import("../../adapters/persistence/backup-sqlite.js");
     return backupSqlite(sqliteFile(dataDir), target);
   };
 

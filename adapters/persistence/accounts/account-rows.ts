@@ -1,5 +1,7 @@
 import type { Account } from "../../../domain/accounts/account.js";
+import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { type KeyLimits, type KeyValidity, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
+import type { Session } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Failures, Standing } from "../../../domain/credits/standing.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -8,14 +10,20 @@ import type { FailedTask } from "../../../domain/tasks/task.js";
 import { amount, branded, date, integer, optional, type Row, text } from "../database/sql/columns.js";
 import type { Statement } from "../database/sql/statement.js";
 
-/** From an entity, or from `accountRow`. */
-export const toAccount = (account: Row): Account => ({
-  id: branded<AccountId>(account, "id"),
-  email: branded<Account["email"]>(account, "email"),
-  createdAt: date(account, "createdAt"),
-  ...(typeof account.suspensionReason === "string" && {
-    suspension: { at: date(account, "suspendedAt"), reason: account.suspensionReason },
+export const toAccount = (row: Row): Account => ({
+  id: branded<AccountId>(row, "id"),
+  email: branded<Account["email"]>(row, "email"),
+  createdAt: date(row, "created_at"),
+  ...(typeof row.suspension_reason === "string" && {
+    suspension: { at: date(row, "suspended_at"), reason: row.suspension_reason },
   }),
+});
+
+export const toSession = (row: Row): Session => ({
+  tokenSha256: text(row, "token_sha256"),
+  accountId: branded<AccountId>(row, "account_id"),
+  createdAt: date(row, "created_at"),
+  expiresAt: date(row, "expires_at"),
 });
 
 export const standingOf = (accountId: AccountId, row: Row): Standing => ({
@@ -59,6 +67,25 @@ export const countFailure = ({ request, failedAt }: FailedTask): Statement => {
     parameters: [day, count, day, bytes, day],
   };
 };
+
+export const toApiKey = (row: Row): ApiKey => ({
+  id: branded<ApiKey["id"]>(row, "id"),
+  accountId: branded<AccountId>(row, "account_id"),
+  name: text(row, "name"),
+  secretSha256: text(row, "secret_sha256"),
+  createdAt: date(row, "created_at"),
+  revokedAt: optional(row, "revoked_at", date),
+  limits: toKeyLimits(row),
+  lastUsedAt: optional(row, "last_used_at", date),
+  prefix: text(row, "prefix"),
+});
+
+export const limitColumns = ({ scopes, expiresAt, creditsPerDay, creditsPerMonth }: KeyLimits): Row => ({
+  scopes: scopes.join(","),
+  expires_at: expiresAt ?? null,
+  credits_per_day: creditsPerDay ?? null,
+  credits_per_month: creditsPerMonth ?? null,
+});
 
 /** The column of a key that may do everything, as nearly all do. */
 export const ALL_SCOPES = SCOPES.join(",");

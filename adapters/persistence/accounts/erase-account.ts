@@ -51,8 +51,26 @@ export const eraseTasks = (
   });
 };
 
+/** The oldest `limit` events of an account, with their deliveries. The last page takes its endpoints and lanes, too. */
+export function eraseEvents(database: Database, account: AccountId, limit: number): Promise<boolean> {
+  return inTransaction(database, async (sql) => {
+    await lockAccount(sql, account);
+    const nextPage = "select number from event where account_id = ? order by number limit 1 offset ?";
+    const [last] = await sql(nextPage, [account, limit - 1]);
+    const [condition, parameters] = last === undefined ? ["", []] : ["and number <= ?", [last.number]];
+    for (const table of ["webhook_delivery", "event"]) {
+      await sql(`delete from ${table} where account_id = ? ${condition}`, [account, ...parameters]);
+    }
+    if (last !== undefined) return true;
+    await eraseLanes(sql, account);
+    await sql("delete from webhook_endpoint where account_id = ?", [account]);
+    await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
+    return false;
+  });
+}
+
 /** The lanes that are named by the account's endpoints, or by its id and an origin (event-rows.ts). */
-export const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> => {
+const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> => {
   const own = `${account} `;
   await sql(
     `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)

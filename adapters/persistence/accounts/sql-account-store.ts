@@ -6,15 +6,15 @@ import type { Credits } from "../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { entryRow } from "../credits/ledger-rows.js";
-import { newOrder } from "../credits/order-rows.js";
-import { changeEntities, EntityStore, inUnitOfWork } from "../database/orm/entities.js";
-import { AccountTable, ApiKeyTable, OrderTable } from "../database/schema/schema.js";
+import { orderRow } from "../credits/order-rows.js";
+import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
+import { AccountTable, ApiKeyTable } from "../database/schema/schema.js";
 import { amount, branded, optional, text } from "../database/sql/columns.js";
 import { insert } from "../database/sql/statement.js";
 import { toAccount } from "./account-rows.js";
-import { newApiKey } from "./api-key-entity.js";
 import { deleteAccess } from "./delete-access.js";
 import { insertAccount } from "./insert-account.js";
+import { newApiKey } from "./sql-api-key-store.js";
 import { accountRow } from "./visitor-rows.js";
 
 /** Accounts in SQLite or PostgreSQL. */
@@ -29,8 +29,7 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
         return err({ kind: "email_taken", email: account.email });
       }
       if (order !== undefined) {
-        manager.create(OrderTable, newOrder(order));
-        await manager.flush();
+        await insert(sql, "credit_order", orderRow(order));
         await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
       if (welcome !== undefined) await insert(sql, "ledger_entry", entryRow(welcome));
@@ -55,15 +54,15 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
     const found = await this.entities.findOne(AccountTable, { email });
     if (found === null) return undefined;
-    return { account: toAccount(found), passwordHash: optional(found, "passwordHash", text) };
+    return { account: toAccount(rowOf(AccountTable, found)), passwordHash: optional(found, "passwordHash", text) };
   }
 
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
-    return changeEntities(this.database, async (manager) => {
+    return changeEntities(this.database, async (manager, sql) => {
       const known = { id, passwordHash: current };
       if ((await manager.nativeUpdate(AccountTable, known, { passwordHash: next })) === 0) return false;
       const account = await manager.findOneOrFail(AccountTable, id, { fields: ["email"] });
-      await deleteAccess(manager, id, branded<Email>(account, "email"));
+      await deleteAccess(sql, id, branded<Email>(account, "email"));
       return true;
     });
   }

@@ -6,11 +6,11 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../domain/credits/budget.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { readSpendingOfAccount } from "../credits/spending-rows.js";
-import { EntityStore } from "../database/orm/entities.js";
+import { EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
 import { ApiKeyTable } from "../database/schema/schema.js";
 import { recordKeyUses } from "../limits/key-uses.js";
-import { newApiKey, toApiKey } from "./api-key-entity.js";
-import { inOpenAccount } from "./in-open-account.js";
+import { toApiKey } from "./account-rows.js";
+import { lockToBegin } from "./lock-account.js";
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
@@ -19,7 +19,9 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
     decide: (liveKeys: number) => Result<void, Refusal>,
     access?: Access,
   ): Promise<Result<void, Refusal | AccessRefused>> {
-    return inOpenAccount(this.database, key.accountId, access, async (manager) => {
+    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, key.accountId, access);
+      if (locked.isErr()) return err(locked.error);
       const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
       if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
       return decided;
@@ -28,13 +30,13 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
 
   async list(accountId: AccountId): Promise<ApiKey[]> {
     const keys = await this.entities.find(ApiKeyTable, { accountId }, { orderBy: { id: "asc" } });
-    return keys.map(toApiKey);
+    return keys.map((key) => toApiKey(rowOf(ApiKeyTable, key)));
   }
 
   async listLive(accountId: AccountId): Promise<ApiKey[]> {
     const live = { accountId, revokedAt: null };
     const keys = await this.entities.find(ApiKeyTable, live, { orderBy: { id: "desc" } });
-    return keys.map(toApiKey);
+    return keys.map((key) => toApiKey(rowOf(ApiKeyTable, key)));
   }
 
   async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
@@ -51,3 +53,10 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
     return recordKeyUses(this.database, uses);
   }
 }
+
+/** A new key as an entity. */
+export const newApiKey = ({ limits, ...key }: ApiKey) => ({
+  ...key,
+  ...limits,
+  scopes: limits.scopes.join(","),
+});

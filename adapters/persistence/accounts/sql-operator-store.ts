@@ -1,4 +1,3 @@
-import { type InferEntity, LockMode, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
@@ -21,49 +20,44 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import { bookEntry, fundsOf, storeBooked } from "../credits/book-entry.js";
 import { toLedgerEntry } from "../credits/ledger-rows.js";
-import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
 import { TO_BE_ERASED } from "../database/schema/indexed-conditions.js";
-import {
-  AccountTable,
-  ApiKeyTable,
-  EventTable,
-  IdempotencyKeyTable,
-  KeySpendingTable,
-  LedgerEntryTable,
-  ReferenceUploadTable,
-  TaskTable,
-  WebhookDeliveryTable,
-  WebhookEndpointTable,
-} from "../database/schema/schema.js";
-import { branded, date, integer, optional, text } from "../database/sql/columns.js";
+import { branded, date, integer, optional, type Row, text } from "../database/sql/columns.js";
+import type { Database, Sql } from "../database/sql/database.js";
+import { olderThan, update } from "../database/sql/statement.js";
 import { toTask } from "../tasks/task-rows.js";
-import { openingStandingOf, toAccount } from "./account-rows.js";
-import { limitsOf, toApiKey } from "./api-key-entity.js";
+import { limitColumns, OPENING_COLUMNS, openingStandingOf, toAccount, toApiKey } from "./account-rows.js";
 import { deleteAccess } from "./delete-access.js";
-import { eraseEmail, eraseEmailInPages, eraseLanes, eraseTasks } from "./erase-account.js";
+import { eraseEmail, eraseEmailInPages, eraseEvents, eraseTasks } from "./erase-account.js";
 import { lockAccount } from "./lock-account.js";
 
 /** Queries and changes of operators, in SQLite or PostgreSQL. */
-export class SqlOperatorStore extends EntityStore implements OperatorStore {
+export class SqlOperatorStore implements OperatorStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
   async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
-    const wanted = before === undefined ? {} : { id: { $lt: before } };
-    const accounts = await this.entities.find(AccountTable, wanted, { orderBy: { id: "desc" }, limit });
-    return accounts.map(toSummary);
+    const older = olderThan(before);
+    const select = `select ${ACCOUNT_COLUMNS} from account where true ${older.text} order by id desc limit ?`;
+    const rows = await this.database.sql(select, [...older.parameters, limit]);
+    return rows.map(toSummary);
   }
 
   async account(id: AccountId): Promise<AccountSummary | undefined> {
-    const account = await this.entities.findOne(AccountTable, id);
-    return account === null ? undefined : toSummary(account);
+    const [row] = await this.database.sql(`select ${ACCOUNT_COLUMNS} from account where id = ?`, [id]);
+    return row && toSummary(row);
   }
 
   async task(id: TaskId): Promise<TaskOfAccount | undefined> {
-    const task = await this.entities.findOne(TaskTable, id);
-    return task === null ? undefined : toTaskOfAccount(task);
+    const [row] = await this.database.sql("select * from task where id = ?", [id]);
+    return row && toTaskOfAccount(row);
   }
 
   async record(idOrSlug: string): Promise<TaskRecord | undefined> {
-    const task = await this.entities.findOne(TaskTable, { $or: [{ id: idOrSlug }, { slug: idOrSlug }] });
-    return task === null ? undefined : toTaskRecord(task);
+    const [row] = await this.database.sql("select * from task where id = ? or slug = ?", [idOrSlug, idOrSlug]);
+    return row && toTaskRecord(row);
   }
 
   async tasks(
@@ -72,22 +66,26 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     before: TaskId | undefined,
     { key, state, reason, from, until }: OperatorFilter = {},
   ): Promise<TaskOfAccount[]> {
-    const wanted = {
-      accountId: account,
-      ...(before !== undefined && { id: { $lt: before } }),
-      ...(key !== undefined && { apiKeyId: key }),
-      ...(state !== undefined && { state }),
-      ...(reason !== undefined && { failureReason: reason }),
-      reservedAt: { ...(from !== undefined && { $gte: from }), ...(until !== undefined && { $lt: until }) },
-    };
-    const tasks = await this.entities.find(TaskTable, wanted, { orderBy: { id: "desc" }, limit });
-    return tasks.map(toTaskOfAccount);
+    const wanted = Object.entries({
+      "id <": before,
+      "api_key_id =": key,
+      "state =": state,
+      "failure_reason =": reason,
+      "reserved_at >=": from,
+      "reserved_at <": until,
+    }).filter(([, value]) => value !== undefined);
+    const rows = await this.database.sql(
+      `select * from task where account_id = ? ${wanted.map(([column]) => `and ${column} ?`).join(" ")}
+      order by id desc limit ?`,
+      [account, ...wanted.map(([, value]) => value), limit],
+    );
+    return rows.map(toTaskOfAccount);
   }
 
   async unusedUploads(accountId: AccountId) {
-    const orderBy = { uploadedAt: "asc", name: "asc" } as const;
-    const uploads = await this.entities.find(ReferenceUploadTable, { accountId }, { orderBy });
-    return uploads.map((one) => ({ name: branded<ObjectName>(one, "name"), uploadedAt: date(one, "uploadedAt") }));
+    const select = "select name, uploaded_at from reference_upload where account_id = ? order by uploaded_at, name";
+    const rows = await this.database.sql(select, [accountId]);
+    return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
   }
 
   adjust<Refusal>(
@@ -95,14 +93,11 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
     reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>> {
-    return inUnitOfWork(this.database, async (manager, sql) => {
+    return this.database.transaction(async (sql) => {
       const { current } = await lockAccount(sql, account);
-      const known =
-        reference === undefined ? null : await manager.findOne(LedgerEntryTable, { accountId: account, reference });
-      const decided = decide(
-        fundsOf(current),
-        known === null ? undefined : toLedgerEntry(rowOf(LedgerEntryTable, known)),
-      );
+      const ofReference = "select * from ledger_entry where account_id = ? and reference = ?";
+      const [known] = reference === undefined ? [] : await sql(ofReference, [account, reference]);
+      const decided = decide(fundsOf(current), known && toLedgerEntry(known));
       if (decided.isErr()) return err(decided.error);
       await storeBooked(sql, account, decided.value);
       return ok(decided.value.funds.credits);
@@ -110,34 +105,41 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
   }
 
   async suspend(id: AccountId, suspension: Suspension | undefined): Promise<Result<void, NotFound>> {
-    const suspended = { suspendedAt: suspension?.at ?? null, suspensionReason: suspension?.reason ?? null };
-    const changed = await this.entities.nativeUpdate(AccountTable, { id, closedAt: null }, suspended);
-    return changed === 1 ? ok(undefined) : err(notFound(`There is no open account ${id}.`));
+    const changed = await this.database.sql(
+      `update account set suspended_at = cast(? as timestamptz), suspension_reason = ?
+      where id = ? and closed_at is null returning id`,
+      [suspension?.at ?? null, suspension?.reason ?? null, id],
+    );
+    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no open account ${id}.`));
   }
 
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
-    const key = await this.entities.findOne(ApiKeyTable, id);
-    return key === null ? undefined : toApiKey(key);
+    const [row] = await this.database.sql("select * from api_key where id = ?", [id]);
+    return row && toApiKey(row);
   }
 
   async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
-    const key = await this.entities.findOne(ApiKeyTable, { secretSha256 });
-    return key === null ? undefined : toApiKey(key);
+    const [row] = await this.database.sql("select * from api_key where secret_sha256 = ?", [secretSha256]);
+    return row && toApiKey(row);
   }
 
   setKeyLimits<Refusal>(
     id: ApiKeyId,
     decide: (limits: KeyLimits) => Result<KeyLimits, Refusal>,
   ): Promise<Result<ApiKey, NotFound | Refusal>> {
-    return inUnitOfWork<ApiKey, NotFound | Refusal>(this.database, async (manager) => {
-      const row = await manager.findOne(ApiKeyTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (row === null) return err(notFound(`There is no key ${id}.`));
+    return this.database.transaction<ApiKey, NotFound | Refusal>(async (sql) => {
+      // An update without changes locks the row on both dialects.
+      const [row] = await sql("update api_key set scopes = scopes where id = ? returning *", [id]);
+      if (row === undefined) return err(notFound(`There is no key ${id}.`));
       const key = toApiKey(row);
-      return decide(key.limits).map((limits) => {
-        const { scopes, ...others } = limitsOf(limits);
-        Object.assign(row, others, scopes !== limitsOf(key.limits).scopes && { scopes });
-        return { ...key, limits };
-      });
+      const decided = decide(key.limits);
+      if (decided.isErr()) return err(decided.error);
+      const { scopes, ...others } = limitColumns(decided.value);
+      // Scopes of a newer version stay, if nothing changes the others.
+      const changed = { ...others, ...(scopes !== limitColumns(key.limits).scopes && { scopes }) };
+      const { text: statement, parameters } = update("api_key", changed, { id });
+      await sql(statement, parameters);
+      return ok({ ...key, limits: decided.value });
     });
   }
 
@@ -147,31 +149,32 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
     now: Date,
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    const open = await this.entities.findOneOrFail(AccountTable, id);
-    const allowed = decide(openingStandingOf(id, rowOf(AccountTable, open)));
-    if (allowed.isErr()) return err(allowed.error);
-    const known = branded<Email>(open, "email");
+    const known = await emailOf(this.database.sql, id);
     // Before the transaction: the log may be longer than one statement may take.
     const erasedUntil = await eraseEmailInPages(this.database, known, email);
-    const closed = await inUnitOfWork<boolean, Refusal>(this.database, async (manager, sql) => {
+    const closed = await this.database.transaction<boolean, Refusal>(async (sql) => {
       const { current } = await lockAccount(sql, id);
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
       if (decided.value !== undefined) await bookEntry(sql, current, decided.value);
-      const account = await manager.findOneOrFail(AccountTable, id);
-      const before = branded<Email>(account, "email");
+      const before = await emailOf(sql, id);
       if (before !== known) return ok(false);
-      await deleteAccess(manager, id, before);
-      Object.assign(account, { email, passwordHash: null, lowBalanceThreshold: null, erasedAt: null });
-      account.closedAt ??= now;
-      const ofAccount = { accountId: id };
-      const keys = await manager.find(ApiKeyTable, ofAccount, { fields: ["id"] });
-      await manager.nativeDelete(KeySpendingTable, { apiKeyId: { $in: keys.map((key) => key.id) } });
-      await manager.nativeDelete(ApiKeyTable, ofAccount);
-      await manager.nativeDelete(IdempotencyKeyTable, ofAccount);
-      await manager.nativeUpdate(WebhookEndpointTable, ofAccount, { offAt: now, offReason: "deleted" });
-      const pending = { ...ofAccount, dueAt: { $ne: null } };
-      await manager.nativeUpdate(WebhookDeliveryTable, pending, { state: "failed", dueAt: null, endedAt: now });
+      await deleteAccess(sql, id, before);
+      await sql(
+        `update account set email = ?, password_hash = null, low_balance_threshold = null, erased_at = null,
+        closed_at = coalesce(closed_at, ?) where id = ?`,
+        [email, now, id],
+      );
+      const ofKeys = "api_key_id in (select id from api_key where account_id = ?)";
+      await sql(`delete from key_spending where ${ofKeys}`, [id]);
+      await sql("delete from api_key where account_id = ?", [id]);
+      await sql("delete from idempotency_key where account_id = ?", [id]);
+      await sql("update webhook_endpoint set off_at = ?, off_reason = 'deleted' where account_id = ?", [now, id]);
+      await sql(
+        `update webhook_delivery set state = 'failed', due_at = null, ended_at = ?
+        where account_id = ? and due_at is not null`,
+        [now, id],
+      );
       await eraseEmail(sql, before, email, { after: erasedUntil });
       return ok(true);
     });
@@ -184,70 +187,57 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
   }
 
   eraseEvents(account: AccountId, limit: number): Promise<boolean> {
-    return changeEntities(this.database, async (manager, sql) => {
-      await lockAccount(sql, account);
-      const ofAccount = { accountId: account };
-      const oldest = { fields: ["number"], orderBy: { number: "asc" }, offset: limit - 1, limit: 1 } as const;
-      const [last] = await manager.find(EventTable, ofAccount, oldest);
-      const erased = last === undefined ? ofAccount : { ...ofAccount, number: { $lte: last.number } };
-      await manager.nativeDelete(WebhookDeliveryTable, erased);
-      await manager.nativeDelete(EventTable, erased);
-      if (last !== undefined) return true;
-      await eraseLanes(sql, account);
-      await manager.nativeDelete(WebhookEndpointTable, ofAccount);
-      await manager.nativeUpdate(ReferenceUploadTable, ofAccount, { uploadedAt: new Date(0) });
-      return false;
-    });
+    return eraseEvents(this.database, account, limit);
   }
 
   async recordErased(id: AccountId, now: Date): Promise<void> {
-    await this.entities.nativeUpdate(AccountTable, { id }, { erasedAt: now });
+    await this.database.sql("update account set erased_at = ? where id = ?", [now, id]);
   }
 
   async closedNotErased(limit: number): Promise<AccountId[]> {
-    const next = { fields: ["id"], orderBy: { closedAt: "asc" }, limit } as const;
-    const accounts = await this.entities.find(AccountTable, { [raw(TO_BE_ERASED)]: [] }, next);
-    return accounts.map((account) => branded<AccountId>(account, "id"));
+    const select = `select id from account where ${TO_BE_ERASED} order by closed_at limit ?`;
+    return (await this.database.sql(select, [limit])).map((row) => branded<AccountId>(row, "id"));
   }
 }
 
-const toSummary = (account: InferEntity<typeof AccountTable>): AccountSummary => {
-  const known = toAccount(account);
+const ACCOUNT_COLUMNS = `id, email, created_at, closed_at, suspended_at, credits, ${OPENING_COLUMNS}`;
+
+async function emailOf(sql: Sql, id: AccountId): Promise<Email> {
+  const [row] = await sql("select id, email from account where id = ?", [id]);
+  if (row === undefined) throw new Error(`there is no account ${id}`);
+  return branded<Email>(row, "email");
+}
+
+function toSummary(row: Row): AccountSummary {
+  const known = toAccount(row);
+  return { account: known, standing: openingStandingOf(known.id, row), closedAt: optional(row, "closed_at", date) };
+}
+
+function toTaskOfAccount(row: Row): TaskOfAccount {
+  return { task: toTask(row), isDeleted: row.deleted_at !== null };
+}
+
+function toTaskRecord(row: Row): TaskRecord {
+  const deletedAt = optional(row, "deleted_at", date);
+  const hiddenAt = optional(row, "hidden_at", date);
   return {
-    account: known,
-    standing: openingStandingOf(known.id, rowOf(AccountTable, account)),
-    closedAt: optional(account, "closedAt", date),
-  };
-};
-
-type TaskEntity = InferEntity<typeof TaskTable>;
-
-const toTaskOfAccount = (task: TaskEntity): TaskOfAccount => ({
-  task: toTask(rowOf(TaskTable, task)),
-  isDeleted: task.deletedAt !== null,
-});
-
-const toTaskRecord = (task: TaskEntity): TaskRecord => {
-  const deletedAt = optional(task, "deletedAt", date);
-  const hiddenAt = optional(task, "hiddenAt", date);
-  return {
-    ...toTaskOfAccount(task),
+    ...toTaskOfAccount(row),
     times: {
-      startedAt: optional(task, "startedAt", date),
-      submittedAt: optional(task, "submittedAt", date),
-      generatedAt: optional(task, "generatedAt", date),
-      savedAt: optional(task, "savedAt", date),
-      expiredAt: optional(task, "expiredAt", date),
+      startedAt: optional(row, "started_at", date),
+      submittedAt: optional(row, "submitted_at", date),
+      generatedAt: optional(row, "generated_at", date),
+      savedAt: optional(row, "saved_at", date),
+      expiredAt: optional(row, "expired_at", date),
     },
-    upstreamTaskId: optional(task, "upstreamTaskId", text),
-    submissions: integer(task, "submissions"),
-    imageAttempts: optional(task, "failedAttempts", integer) ?? 0,
-    dueAt: optional(task, "dueAt", date),
-    deleted: deletedAt && { at: deletedAt, by: optional(task, "deletedBy", branded<DeletedBy>) },
+    upstreamTaskId: optional(row, "upstream_task_id", text),
+    submissions: integer(row, "submissions"),
+    imageAttempts: optional(row, "failed_attempts", integer) ?? 0,
+    dueAt: optional(row, "due_at", date),
+    deleted: deletedAt && { at: deletedAt, by: optional(row, "deleted_by", branded<DeletedBy>) },
     hidden: hiddenAt && {
       at: hiddenAt,
-      reason: text(task, "hiddenReason"),
-      by: optional(task, "hiddenBy", text),
+      reason: text(row, "hidden_reason"),
+      by: optional(row, "hidden_by", text),
     },
   };
-};
+}

@@ -51,7 +51,7 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
       const id = await insertAccount(sql, account, SET_PASSWORD);
       if (id === undefined) return err({ kind: "link_expired" });
       if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
-      await deleteAccess(manager, id, email);
+      await deleteAccess(sql, id, email);
       return ok(id);
     });
   }
@@ -80,7 +80,7 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
       const before = branded<Email>(account, "email");
       if ((await manager.count(AccountTable, { email })) > 0) return err({ kind: "email_taken", email });
       account.email = email;
-      for (const address of [before, email]) await deleteLinks(manager, id, address);
+      for (const address of [before, email]) await deleteLinks(sql, id, address);
       return ok(before);
     });
   }

@@ -1,11 +1,10 @@
 import { LockMode } from "@mikro-orm/core";
 import type { SessionStore } from "../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../domain/accounts/session.js";
-import type { AccountId } from "../../../domain/ids.js";
 import { changeEntities, EntityStore } from "../database/orm/entities.js";
 import { AccountTable, SessionTable } from "../database/schema/schema.js";
-import { branded, date, type Row, text } from "../database/sql/columns.js";
 import { lockName } from "../database/sql/lock-name.js";
+import { toSession } from "./account-rows.js";
 import { sessionRow } from "./visitor-rows.js";
 
 /** Sessions in SQLite or PostgreSQL. */
@@ -37,10 +36,3 @@ export class SqlSessionStore extends EntityStore implements SessionStore {
     await this.entities.nativeDelete(SessionTable, { expiresAt: { $lt: now } });
   }
 }
-
-const toSession = (session: Row): Session => ({
-  tokenSha256: text(session, "tokenSha256"),
-  accountId: branded<AccountId>(session, "accountId"),
-  createdAt: date(session, "createdAt"),
-  expiresAt: date(session, "expiresAt"),
-});

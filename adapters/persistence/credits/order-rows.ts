@@ -65,19 +65,20 @@ const toCheckout = (row: Row): OrderCheckout | undefined => {
   return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
 };
 
-export const newOrder = (order: Order) => ({
+/** The row of a new order. All other columns have defaults. */
+export const orderRow = (order: Order): Row => ({
   id: order.id,
-  accountId: order.accountId,
+  account_id: order.accountId,
   credits: order.credits,
-  createdAt: order.createdAt,
-  paidAt: order.state === "pending" ? undefined : order.paidAt,
-  paymentId: order.paymentId,
-  ...(order.checkout && checkoutOf(order.checkout)),
+  created_at: order.createdAt,
+  paid_at: order.state === "pending" ? null : order.paidAt,
+  payment_id: order.paymentId ?? null,
+  ...(order.checkout && checkoutColumns(order.checkout)),
 });
 
-export const checkoutOf = ({ sessionId, token, priceCents, currency }: OrderCheckout) => ({
-  checkoutSession: sessionId,
-  checkoutToken: token,
-  priceCents,
+export const checkoutColumns = ({ sessionId, token, priceCents, currency }: OrderCheckout): Row => ({
+  checkout_session: sessionId,
+  checkout_token: token,
+  price_cents: priceCents,
   currency,
 });

@@ -10,10 +10,8 @@ import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { standingOf } from "../accounts/account-rows.js";
-import { type Entities, EntityStore, rowOf } from "../database/orm/entities.js";
-import { LedgerEntryTable } from "../database/schema/schema.js";
 import { branded, integer, optional, text } from "../database/sql/columns.js";
-import type { Sql } from "../database/sql/database.js";
+import type { Database, Sql } from "../database/sql/database.js";
 import { olderThan } from "../database/sql/statement.js";
 import { toTask } from "../tasks/task-rows.js";
 import { toLedgerEntry } from "./ledger-rows.js";
@@ -23,7 +21,13 @@ import { walkLedger } from "./walk-ledger.js";
 const PAGE_SIZE = 500;
 
 /** The ledger in SQLite or PostgreSQL. */
-export class SqlLedgerStore extends EntityStore implements LedgerStore {
+export class SqlLedgerStore implements LedgerStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
   async balance(account: AccountId): Promise<Credits> {
     const [row] = await this.database.sql("select id, credits from account where id = ?", [account]);
     if (row === undefined) throw new Error(`there is no account ${account}`);
@@ -50,11 +54,11 @@ export class SqlLedgerStore extends EntityStore implements LedgerStore {
   }
 
   entries(account: AccountId): Promise<LedgerEntry[]> {
-    return entriesOf(this.entities, { accountId: account });
+    return entriesOf(this.database, "account_id", account);
   }
 
   ofTask(task: TaskId): Promise<LedgerEntry[]> {
-    return entriesOf(this.entities, { taskId: task });
+    return entriesOf(this.database, "task_id", task);
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
@@ -101,9 +105,10 @@ const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
 };
 
 const entriesOf = async (
-  entities: Entities,
-  which: { readonly accountId: AccountId } | { readonly taskId: TaskId },
+  { sql }: Database,
+  column: "account_id" | "task_id",
+  id: AccountId | TaskId,
 ): Promise<LedgerEntry[]> => {
-  const entries = await entities.find(LedgerEntryTable, which, { orderBy: { id: "asc" } });
-  return entries.map((entry) => toLedgerEntry(rowOf(LedgerEntryTable, entry)));
+  const rows = await sql(`select * from ledger_entry where ${column} = ? order by id`, [id]);
+  return rows.map(toLedgerEntry);
 };

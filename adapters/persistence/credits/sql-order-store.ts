@@ -12,19 +12,21 @@ import type {
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { inOpenAccount } from "../accounts/in-open-account.js";
-import { EntityStore, rowOf } from "../database/orm/entities.js";
-import { OrderTable } from "../database/schema/schema.js";
+import { AWAITS_OPERATOR } from "../database/schema/indexed-conditions.js";
+import { integer } from "../database/sql/columns.js";
 import type { Database } from "../database/sql/database.js";
-import { checkoutOf, newOrder, toOrder } from "./order-rows.js";
+import { insert, type Statement, update } from "../database/sql/statement.js";
+import { checkoutColumns, orderRow, toOrder } from "./order-rows.js";
 import { payOrder, recordReturn, returnByHand, returnsOf } from "./pay-order.js";
 
 /** Orders in SQLite or PostgreSQL. */
-export class SqlOrderStore extends EntityStore implements OrderStore {
+export class SqlOrderStore implements OrderStore {
+  private readonly database: Database;
   private readonly onPaid: (order: PaidOrder) => void;
 
   /** `onPaid` receives each order once, when its payment is committed. It must not throw. */
   constructor(database: Database, onPaid: (order: PaidOrder) => void = () => {}) {
-    super(database);
+    this.database = database;
     this.onPaid = onPaid;
   }
 
@@ -38,35 +40,47 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal | AccessRefused>> {
     const { accountId } = order;
-    return inOpenAccount(this.database, accountId, undefined, async (manager) => {
-      const pending = { accountId, paidAt: null, createdAt: { $gt: since } };
-      const decided = decide(await manager.count(OrderTable, pending));
-      if (decided.isOk()) manager.create(OrderTable, newOrder(order));
+    return inOpenAccount(this.database, accountId, undefined, async (sql) => {
+      const [row = {}] = await sql(
+        `select cast(count(*) as integer) as pending from credit_order
+        where account_id = ? and paid_at is null and created_at > ?`,
+        [accountId, since],
+      );
+      const decided = decide(integer(row, "pending"));
+      if (decided.isOk()) await insert(sql, "credit_order", orderRow(order));
       return decided;
     });
   }
 
   async recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<boolean> {
-    const pending = { id, paidAt: null, checkoutSession: null };
-    return (await this.entities.nativeUpdate(OrderTable, pending, checkoutOf(checkout))) > 0;
+    const { text, parameters } = update("credit_order", checkoutColumns(checkout), { id });
+    const changed = await this.database.sql(`${text} and ${AWAITS_OPERATOR} returning id`, parameters);
+    return changed.length > 0;
   }
 
   async cancel(id: OrderId, accountId: AccountId): Promise<boolean> {
-    const pending = { id, accountId, paidAt: null, checkoutSession: null };
-    return (await this.entities.nativeDelete(OrderTable, pending)) > 0;
+    const deleted = await this.database.sql(
+      `delete from credit_order where id = ? and account_id = ? and ${AWAITS_OPERATOR} returning id`,
+      [id, accountId],
+    );
+    return deleted.length > 0;
   }
 
   async find(id: OrderId): Promise<Order | undefined> {
-    const order = await this.entities.findOne(OrderTable, id);
-    return order === null ? undefined : toOrder(rowOf(OrderTable, order));
+    const [row] = await this.database.sql("select * from credit_order where id = ?", [id]);
+    return row && toOrder(row);
   }
 
   list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
     return this.listAll({ account }, limit, before);
   }
 
-  countPaid(accountId: AccountId): Promise<number> {
-    return this.entities.count(OrderTable, { accountId, paidAt: { $ne: null } });
+  async countPaid(accountId: AccountId): Promise<number> {
+    const [row = {}] = await this.database.sql(
+      "select cast(count(*) as integer) as paid from credit_order where account_id = ? and paid_at is not null",
+      [accountId],
+    );
+    return integer(row, "paid");
   }
 
   async listAll(
@@ -74,14 +88,18 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     limit: number,
     before: OrderId | undefined,
   ): Promise<Order[]> {
-    const wanted = {
-      ...(account !== undefined && { accountId: account }),
-      ...(isPending && { paidAt: null }),
-      ...(from !== undefined && { createdAt: { $gte: from } }),
-      ...(before !== undefined && { id: { $lt: before } }),
-    };
-    const orders = await this.entities.find(OrderTable, wanted, { orderBy: { id: "desc" }, limit });
-    return orders.map((order) => toOrder(rowOf(OrderTable, order)));
+    const wanted: Statement[] = [
+      ...(account === undefined ? [] : [{ text: "account_id = ?", parameters: [account] }]),
+      ...(isPending ? [{ text: "paid_at is null", parameters: [] }] : []),
+      ...(from === undefined ? [] : [{ text: "created_at >= ?", parameters: [from] }]),
+      ...(before === undefined ? [] : [{ text: "id < ?", parameters: [before] }]),
+    ];
+    const where = wanted.length === 0 ? "" : `where ${wanted.map(({ text }) => text).join(" and ")}`;
+    const rows = await this.database.sql(`select * from credit_order ${where} order by id desc limit ?`, [
+      ...wanted.flatMap(({ parameters }) => parameters),
+      limit,
+    ]);
+    return rows.map(toOrder);
   }
 
   async pay(order: PaidOrder | RefundedOrder): Promise<Order | undefined> {

@@ -1,15 +1,12 @@
-import { entitiesOf } from "./orm/entities.js";
-import { TaskTable } from "./schema/schema.js";
-import { date } from "./sql/columns.js";
+import { date, integer, optional } from "./sql/columns.js";
 import type { Database } from "./sql/database.js";
 
 /** The tasks in the queue. `oldest`: when the first of them was reserved; `undefined` if none waits. */
 export type QueueInspection = { readonly waiting: number; readonly oldest: Date | undefined };
 
-export const inspectQueue = async (database: Pick<Database, "dialect" | "sql">): Promise<QueueInspection> => {
-  const queued = { state: "queued" };
-  const waiting = await entitiesOf(database).count(TaskTable, queued);
-  const first = { fields: ["reservedAt"], orderBy: { reservedAt: "asc" }, limit: 1 } as const;
-  const [oldest] = await entitiesOf(database).find(TaskTable, queued, first);
-  return { waiting, oldest: oldest && date(oldest, "reservedAt") };
-};
+export async function inspectQueue({ sql }: Pick<Database, "sql">): Promise<QueueInspection> {
+  const [row = {}] = await sql(
+    "select cast(count(*) as integer) as waiting, min(reserved_at) as oldest from task where state = 'queued'",
+  );
+  return { waiting: integer(row, "waiting"), oldest: optional(row, "oldest", date) };
+}

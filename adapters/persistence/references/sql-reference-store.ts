@@ -5,16 +5,8 @@ import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
 import { inOpenAccount } from "../accounts/in-open-account.js";
-import { changeEntities, type Entities, EntityStore } from "../database/orm/entities.js";
-import {
-  AccountTable,
-  OrderTable,
-  ReferenceImageTable,
-  ReferenceUploadTable,
-  TaskReferenceTable,
-} from "../database/schema/schema.js";
 import { amount, branded } from "../database/sql/columns.js";
-import type { Sql } from "../database/sql/database.js";
+import { type Database, inTransaction, type Sql } from "../database/sql/database.js";
 import { claimDeletable, lockReference, storeReference, unusedBytes } from "./reference-rows.js";
 
 /**
@@ -22,13 +14,20 @@ import { claimDeletable, lockReference, storeReference, unusedBytes } from "./re
  * account that has it unused, `task_reference` one per task that uses it. Whoever adds a reference to an object, and
  * whoever makes it deletable, locks its row first.
  */
-export class SqlReferenceStore extends EntityStore implements ReferenceStore {
+export class SqlReferenceStore implements ReferenceStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
   standing(account: AccountId): Promise<UploadStanding> {
-    return standingOf(this.entities, this.database.sql, account);
+    return standingOf(this.database.sql, account);
   }
 
   async has(content: string): Promise<boolean> {
-    return (await this.entities.count(ReferenceImageTable, { content, deleteAt: null })) > 0;
+    const known = "select 1 from reference_image where content = ? and delete_at is null";
+    return (await this.database.sql(known, [content])).length > 0;
   }
 
   add<Refusal>(
@@ -38,7 +37,7 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
     access?: Access,
   ): Promise<Result<ObjectName[], Refusal | AccessRefused>> {
-    return inOpenAccount(this.database, account, access, async (manager, sql) => {
+    return inOpenAccount(this.database, account, access, async (sql) => {
       const nameOf = new Map<string, ObjectName>();
       let addedBytes = 0;
       const inLockOrder = [...files].sort((a, b) => (a.content < b.content ? -1 : 1));
@@ -46,29 +45,35 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
         if (nameOf.has(file.content)) continue;
         const name = await storeReference(sql, file);
         nameOf.set(file.content, name);
-        const isUnused = (await manager.count(ReferenceUploadTable, { accountId: account, name })) > 0;
-        if (!isUnused) addedBytes += file.countedBytes;
+        const unused = "select 1 from reference_upload where account_id = ? and name = ?";
+        if ((await sql(unused, [account, name])).length === 0) addedBytes += file.countedBytes;
       }
-      const decided = decide(await standingOf(manager, sql, account), addedBytes);
+      const decided = decide(await standingOf(sql, account), addedBytes);
       if (decided.isErr()) return err(decided.error);
-      const uploads = [...nameOf.values()].map((name) => ({ accountId: account, name, uploadedAt: now }));
-      for (const upload of uploads) await manager.upsert(ReferenceUploadTable, upload);
+      for (const name of nameOf.values()) {
+        await sql(
+          `insert into reference_upload (account_id, name, uploaded_at) values (?, ?, ?)
+          on conflict (account_id, name) do update set uploaded_at = excluded.uploaded_at`,
+          [account, name, now],
+        );
+      }
       return ok(files.map(({ content, name }) => nameOf.get(content) ?? name));
     });
   }
 
   async expire(before: Date, now: Date, limit: number): Promise<number> {
-    const oldest = { orderBy: { uploadedAt: "asc" }, limit } as const;
-    const uploads = await this.entities.find(ReferenceUploadTable, { uploadedAt: { $lt: before } }, oldest);
+    const oldest = "select name from reference_upload where uploaded_at < ? order by uploaded_at limit ?";
+    const uploads = await this.database.sql(oldest, [before, limit]);
     for (const name of new Set(uploads.map((upload) => branded<ObjectName>(upload, "name")))) {
-      await changeEntities(this.database, async (manager, sql) => {
+      await inTransaction(this.database, async (sql) => {
         // Separate statements after the lock: a PostgreSQL statement only sees what was committed before it began.
         if (!(await lockReference(sql, name))) return;
-        await manager.nativeDelete(ReferenceUploadTable, { name, uploadedAt: { $lt: before } });
+        await sql("delete from reference_upload where name = ? and uploaded_at < ?", [name, before]);
         // References of tasks first: an image that a task gives back without the lock is an upload afterwards.
-        if ((await manager.count(TaskReferenceTable, { name })) > 0) return;
-        if ((await manager.count(ReferenceUploadTable, { name })) > 0) return;
-        await manager.nativeUpdate(ReferenceImageTable, { name }, { deleteAt: now });
+        for (const table of ["task_reference", "reference_upload"]) {
+          if ((await sql(`select 1 from ${table} where name = ? limit 1`, [name])).length > 0) return;
+        }
+        await sql("update reference_image set delete_at = ? where name = ?", [now, name]);
       });
     }
     return uploads.length;
@@ -79,12 +84,21 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
   }
 
   async forget(name: ObjectName): Promise<void> {
-    await this.entities.nativeDelete(ReferenceImageTable, { name, deleteAt: { $ne: null } });
+    await this.database.sql("delete from reference_image where name = ? and delete_at is not null", [name]);
   }
 }
 
-const standingOf = async (entities: Entities, sql: Sql, account: AccountId): Promise<UploadStanding> => ({
-  credits: amount(await entities.findOneOrFail(AccountTable, account, { fields: ["credits"] }), "credits"),
-  hasPaidOrder: (await entities.count(OrderTable, { accountId: account, paidAt: { $ne: null } })) > 0,
-  unusedBytes: await unusedBytes(sql, account),
-});
+async function standingOf(sql: Sql, account: AccountId): Promise<UploadStanding> {
+  const [row] = await sql(
+    `select id, credits, case when exists (select 1 from credit_order
+      where account_id = account.id and paid_at is not null) then 1 else 0 end as has_paid
+    from account where id = ?`,
+    [account],
+  );
+  if (row === undefined) throw new Error(`there is no account ${account}`);
+  return {
+    credits: amount(row, "credits"),
+    hasPaidOrder: row.has_paid === 1,
+    unusedBytes: await unusedBytes(sql, account),
+  };
+}

@@ -1,15 +1,12 @@
-import { raw } from "@mikro-orm/core";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { isInGallery, type Task } from "../../../domain/tasks/task.js";
-import { entitiesOf, rowOf } from "../database/orm/entities.js";
 import { FAILED_IMAGE, IN_GALLERY } from "../database/schema/indexed-conditions.js";
-import { TaskTable } from "../database/schema/schema.js";
 import type { Row } from "../database/sql/database.js";
 import { newerThan, olderThan, type Statement } from "../database/sql/statement.js";
 import { found } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
-import { rangesOf, type Source, type TaskRange } from "./task-filters.js";
+import { allWith, rangesOf, type Source, type TaskRange } from "./task-filters.js";
 import { toTask } from "./task-rows.js";
 import { NEXT_PAGE_SIZE } from "./unreadable-tasks.js";
 
@@ -20,7 +17,7 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
     list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) =>
       inRanges(context, await rangesOf(database, owner, filter), { first, limit, beyond }),
     listPublic: async (limit, beyond, first = "newest") =>
-      (await inOrder(context, entitiesWith(database, IN_GALLERY), { first, limit, beyond })).filter(isInGallery),
+      (await inRanges(context, [allWith(IN_GALLERY)], { first, limit, beyond })).filter(isInGallery),
     searchPublic: async (words, limit, beyond, first = "newest") => {
       let page: Task[] = [];
       for (const range of found(words, database.dialect, first, beyond)) {
@@ -30,11 +27,7 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
       return page.filter(isInGallery);
     },
     listFailedImages: async (limit, beyond) => {
-      const tasks = await inOrder(context, entitiesWith(database, FAILED_IMAGE), {
-        first: "newest",
-        limit,
-        beyond,
-      });
+      const tasks = await inRanges(context, [allWith(FAILED_IMAGE)], { first: "newest", limit, beyond });
       return tasks.filter((task) => task.state === "succeeded");
     },
   };
@@ -70,16 +63,6 @@ const inRanges = (context: SqlTaskContext, ranges: readonly TaskRange[], part: P
     },
     part,
   );
-
-/** The tasks of a condition that has an index (indexed-conditions.ts). */
-const entitiesWith =
-  (database: SqlTaskContext["database"], condition: string): ReadPage =>
-  async (first, beyond, size) => {
-    const [direction, further] = first === "newest" ? (["desc", "$lt"] as const) : (["asc", "$gt"] as const);
-    const wanted = { [raw(condition)]: [], ...(beyond !== undefined && { id: { [further]: beyond } }) };
-    const tasks = await entitiesOf(database).find(TaskTable, wanted, { orderBy: { id: direction }, limit: size });
-    return tasks.map((task) => rowOf(TaskTable, task));
-  };
 
 /** Selects the first rows of all ranges together. Of several, each is read only as far as the page could reach. */
 const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond: unknown, size: number): Statement => {

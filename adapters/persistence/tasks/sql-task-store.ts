@@ -9,9 +9,7 @@ import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { SubmittedTask, SubmittingTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
-import { entitiesOf, rowOf } from "../database/orm/entities.js";
 import { HIDDEN } from "../database/schema/indexed-conditions.js";
-import { TaskTable } from "../database/schema/schema.js";
 import { branded, optional, text } from "../database/sql/columns.js";
 import type { Database } from "../database/sql/database.js";
 import { isAmong, listOf } from "../database/sql/dialect-sql.js";
@@ -55,8 +53,8 @@ const find = async (database: Database, id: TaskId, owner: AccountId): Promise<T
 };
 
 const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
-  const task = await entitiesOf(database).findOne(TaskTable, { slug, deletedAt: null });
-  return task === null ? undefined : toTask(rowOf(TaskTable, task));
+  const [row] = await database.sql("select * from task where slug = ? and deleted_at is null", [slug]);
+  return row && toTask(row);
 };
 
 const ended = async ({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> => {
@@ -159,4 +157,5 @@ const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage |
 };
 
 const isDeleted = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
-  (await entitiesOf(database).count(TaskTable, { id, accountId: owner, deletedAt: { $ne: null } })) === 1;
+  (await database.sql("select 1 from task where id = ? and account_id = ? and deleted_at is not null", [id, owner]))
+    .length === 1;

@@ -71,6 +71,9 @@ export const rangesOf = async (
   );
 };
 
+/** All tasks of a condition that has an index (indexed-conditions.ts). */
+export const allWith = (conditions: string): TaskRange => ({ from: TASKS, conditions, parameters: [] });
+
 const OTHER_PAIR = `exists (select 1 from task_metadata as other
   where other.account_id = ? and other.key = ? and other.value = ? and other.task_id = task.id)`;
 

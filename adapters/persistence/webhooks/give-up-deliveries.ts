@@ -1,9 +1,11 @@
 import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
-import type { Entities } from "../database/orm/entities.js";
-import { WebhookDeliveryTable } from "../database/schema/schema.js";
+import type { Sql } from "../database/sql/database.js";
 
 /** Fails the pending deliveries of an endpoint to which nothing is sent any more. */
-export const giveUpDeliveries = async (entities: Entities, endpointId: EndpointId, now: Date): Promise<void> => {
-  const failed = { state: "failed", dueAt: null, endedAt: now, detail: "the endpoint is switched off" };
-  await entities.nativeUpdate(WebhookDeliveryTable, { endpointId, dueAt: { $ne: null } }, failed);
-};
+export async function giveUpDeliveries(sql: Sql, endpointId: EndpointId, now: Date): Promise<void> {
+  await sql(
+    `update webhook_delivery set state = 'failed', due_at = null, ended_at = ?, detail = 'the endpoint is switched off'
+    where endpoint_id = ? and due_at is not null`,
+    [now, endpointId],
+  );
+}

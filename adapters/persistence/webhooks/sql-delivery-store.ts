@@ -1,4 +1,3 @@
-import { type InferEntity, LockMode, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { Reporter } from "../../../application/ports/reporter.js";
@@ -14,10 +13,10 @@ import type {
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
-import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
-import { EventTable, TaskTable, WebhookDeliveryTable, WebhookEndpointTable } from "../database/schema/schema.js";
-import { optional, text } from "../database/sql/columns.js";
-import type { Database } from "../database/sql/database.js";
+import { date, integer, optional, type Row, text } from "../database/sql/columns.js";
+import { type Database, inTransaction } from "../database/sql/database.js";
+import { isAmong, listOf } from "../database/sql/dialect-sql.js";
+import { olderThan } from "../database/sql/statement.js";
 import { UnreadableTasks } from "../tasks/unreadable-tasks.js";
 import { claimDeliveries, recordAttempt } from "./claim-deliveries.js";
 import { toEvent } from "./event-rows.js";
@@ -26,12 +25,13 @@ import { bringDeliveriesForward, deleteEvents } from "./old-deliveries.js";
 import { present, toDelivery } from "./webhook-rows.js";
 
 /** Deliveries of webhooks in SQLite or PostgreSQL. */
-export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
+export class SqlDeliveryStore implements DeliveryStore {
+  private readonly database: Database;
   private readonly unreadable: UnreadableTasks;
 
   /** `reporter` receives the tasks whose rows this version cannot read. */
   constructor(database: Database, reporter: Pick<Reporter, "report"> = { report: () => {} }) {
-    super(database);
+    this.database = database;
     this.unreadable = new UnreadableTasks(reporter);
   }
 
@@ -44,41 +44,56 @@ export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
   }
 
   switchOff({ id }: Endpoint, reason: OffReason, now: Date, failingSince: Date): Promise<boolean> {
-    const on = { id, offAt: null, ...(reason === "failing" && { failingSince: { $lte: failingSince } }) };
-    return changeEntities(this.database, async (manager) => {
-      const switched = await manager.nativeUpdate(WebhookEndpointTable, on, { offAt: now, offReason: reason });
-      if (switched > 0) await giveUpDeliveries(manager, id, now);
-      return switched > 0;
+    const [condition, parameters] = reason === "failing" ? ["and failing_since <= ?", [failingSince]] : ["", []];
+    return inTransaction(this.database, async (sql) => {
+      const switched = await sql(
+        `update webhook_endpoint set off_at = ?, off_reason = ? where id = ? and off_at is null ${condition}
+        returning id`,
+        [now, reason, id, ...parameters],
+      );
+      if (switched.length > 0) await giveUpDeliveries(sql, id, now);
+      return switched.length > 0;
     });
   }
 
   async list(accountId: AccountId, limit: number, before: DeliveryId | undefined): Promise<ListedDelivery[]> {
-    const wanted = { accountId, ...(before !== undefined && { id: { $lt: before } }) };
-    const page = { orderBy: { id: "desc" }, limit } as const;
-    return this.listed(accountId, await this.entities.find(WebhookDeliveryTable, wanted, page));
+    const older = olderThan(before);
+    const rows = await this.database.sql(
+      `select * from webhook_delivery where account_id = ? ${older.text} order by id desc limit ?`,
+      [accountId, ...older.parameters, limit],
+    );
+    return this.listed(accountId, rows);
   }
 
   async ofTask(accountId: AccountId, taskId: TaskId): Promise<ListedDelivery[]> {
-    // By the numbers of its events: the index of deliveries by task has only those that are due. With `orderBy`, SQLite
-    // would read all deliveries of the account, through the index that has them in this order.
-    const ofTask = { [raw("number in (select number from event where task_id = ?)", [taskId])]: [] };
-    const deliveries = await this.entities.find(WebhookDeliveryTable, { accountId, ...ofTask });
-    const inOrder = deliveries.sort((a, b) => a.id - b.id);
+    // By the numbers of its events: the index of deliveries by task has only those that are due. With `order by`,
+    // SQLite would read all deliveries of the account, through the index that has them in this order.
+    const rows = await this.database.sql(
+      `select * from webhook_delivery
+      where account_id = ? and number in (select number from event where task_id = ?)`,
+      [accountId, taskId],
+    );
+    const inOrder = rows.sort((a, b) => Number(a.id) - Number(b.id));
     return this.listed(accountId, inOrder);
   }
 
   async resend(id: DeliveryId, accountId: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>> {
-    const sent = await inUnitOfWork<string, NotFound | EndpointOff>(this.database, async (manager) => {
-      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
-      const delivery = await manager.findOne(WebhookDeliveryTable, { id, accountId }, lock);
-      if (delivery === null) return err(notFound(`There is no delivery ${id} on this account.`));
-      const endpoint = await manager.findOneOrFail(WebhookEndpointTable, delivery.endpointId, { fields: ["offAt"] });
-      if (endpoint.offAt !== null) return err({ kind: "endpoint_off" });
-      const isLeased = (delivery.leasedUntil ?? now) > now;
-      const fence = isLeased ? delivery.fence : delivery.fence + 1;
-      const again = { state: "pending", attempts: 0, firstAttemptAt: null, endedAt: null, dueAt: now, fence };
-      Object.assign(delivery, again);
-      return ok(delivery.lane);
+    const sent = await this.database.transaction<string, NotFound | EndpointOff>(async (sql) => {
+      // An update without changes locks the row on both dialects.
+      const [row] = await sql(
+        `update webhook_delivery set state = state where id = ? and account_id = ?
+        returning lane, fence, leased_until, (select off_at from webhook_endpoint where id = endpoint_id) as off_at`,
+        [id, accountId],
+      );
+      if (row === undefined) return err(notFound(`There is no delivery ${id} on this account.`));
+      if (row.off_at !== null) return err({ kind: "endpoint_off" });
+      const isLeased = (optional(row, "leased_until", date) ?? now) > now;
+      await sql(
+        `update webhook_delivery set state = 'pending', attempts = 0, first_attempt_at = null, ended_at = null,
+        due_at = ?, fence = ? where id = ?`,
+        [now, integer(row, "fence") + (isLeased ? 0 : 1), id],
+      );
+      return ok(text(row, "lane"));
     });
     if (sent.isErr()) return err(sent.error);
     // In a statement of its own: claims lock the receiver before the delivery.
@@ -99,29 +114,27 @@ export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
   }
 
   /** The deliveries as the owner of the endpoints sees them. */
-  private async listed(accountId: AccountId, deliveries: readonly DeliveryEntity[]): Promise<ListedDelivery[]> {
+  private async listed(accountId: AccountId, deliveries: readonly Row[]): Promise<ListedDelivery[]> {
     if (deliveries.length === 0) return [];
-    const events = await this.entities.find(EventTable, {
-      accountId,
-      number: among(deliveries.map(({ number }) => number)),
-    });
-    const endpointIds = among(deliveries.map(({ endpointId }) => endpointId));
-    const endpoints = await this.entities.find(WebhookEndpointTable, { id: endpointIds });
-    const taskIds = among(deliveries.map(({ taskId }) => taskId));
-    const tasks = await this.entities.find(TaskTable, { id: taskIds }, { fields: ["id", "webhookUrl"] });
-    const eventOf = new Map(events.map((event) => [event.number, toEvent(rowOf(EventTable, event))]));
-    const endpointUrls = new Map(endpoints.map((endpoint) => [endpoint.id, optional(endpoint, "url", text)]));
-    const taskUrls = new Map(tasks.map((task) => [task.id, optional(task, "webhookUrl", text)]));
-    return deliveries.map((one) => {
-      const { id, delivery } = toDelivery(rowOf(WebhookDeliveryTable, one));
-      const url = present(endpointUrls.get(one.endpointId) ?? taskUrls.get(one.taskId ?? ""));
-      return { id, delivery, event: present(eventOf.get(one.number)), url };
+    const { sql, dialect } = this.database;
+    const among = (column: string, wanted: string): [condition: string, list: unknown] => [
+      isAmong(column, dialect),
+      listOf([...new Set(deliveries.map((row) => row[wanted]).filter((value) => value !== null))], dialect),
+    ];
+    const [ofNumbers, numbers] = among("number", "number");
+    const events = await sql(`select * from event where account_id = ? and ${ofNumbers}`, [accountId, numbers]);
+    const urlsOf = async (table: string, url: string, wanted: string) => {
+      const [ofIds, ids] = among("id", wanted);
+      const rows = await sql(`select id, ${url} as url from ${table} where ${ofIds}`, [ids]);
+      return new Map(rows.map((row) => [row.id, optional(row, "url", text)]));
+    };
+    const endpointUrls = await urlsOf("webhook_endpoint", "url", "endpoint_id");
+    const taskUrls = await urlsOf("task", "webhook_url", "task_id");
+    const eventOf = new Map(events.map((row) => [row.number, toEvent(row)]));
+    return deliveries.map((row) => {
+      const { id, delivery } = toDelivery(row);
+      const url = present(endpointUrls.get(row.endpoint_id) ?? taskUrls.get(row.task_id));
+      return { id, delivery, event: present(eventOf.get(row.number)), url };
     });
   }
 }
-
-type DeliveryEntity = InferEntity<typeof WebhookDeliveryTable>;
-
-const among = <T>(values: readonly (T | null | undefined)[]) => ({
-  $in: [...new Set(values.filter((value) => value !== null && value !== undefined))],
-});

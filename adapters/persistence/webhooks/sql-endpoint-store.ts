@@ -5,7 +5,7 @@ import type { Access, AccessRefused } from "../../../application/ports/stores/ac
 import type { EndpointStore } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
-import { inOpenAccount } from "../accounts/in-open-account.js";
+import { lockToBegin } from "../accounts/lock-account.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
 import { LISTED_ENDPOINT } from "../database/schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../database/schema/schema.js";
@@ -22,7 +22,9 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
     access?: Access,
   ): Promise<Result<void, Refusal | AccessRefused>> {
     const { accountId } = endpoint;
-    return inOpenAccount(this.database, accountId, access, async (manager) => {
+    return inUnitOfWork<void, Refusal | AccessRefused>(this.database, async (manager, sql) => {
+      const locked = await lockToBegin(sql, this.database.dialect, accountId, access);
+      if (locked.isErr()) return err(locked.error);
       const listed = { accountId, url: { $ne: null }, ...listedFilter() };
       const endpoints = await manager.find(WebhookEndpointTable, listed);
       const decided = decide(endpoints.map((one) => text(one, "url")));
@@ -66,11 +68,11 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
   }
 
   delete(id: EndpointId, accountId: AccountId, now: Date): Promise<Result<void, NotFound>> {
-    return inUnitOfWork(this.database, async (manager) => {
+    return inUnitOfWork(this.database, async (manager, sql) => {
       const listed = { id, accountId, url: { $ne: null }, ...listedFilter() };
       const off = { offAt: now, offReason: "deleted" };
       if ((await manager.nativeUpdate(WebhookEndpointTable, listed, off)) === 0) return err(unknown(id));
-      await giveUpDeliveries(manager, id, now);
+      await giveUpDeliveries(sql, id, now);
       return ok(undefined);
     });
   }

@@ -28,8 +28,8 @@ const world = async (instances = 1) => {
   const database = memoryDatabase();
   let looks = 0;
   clock.waitFor(() => {
-    // Each instance has two loops that sleep when they have nothing to do. A read of an entity takes a turn of the event
-    // loop or more; what waits for a sender that does not answer takes many.
+    // Each instance has two loops that sleep when they have nothing to do. A read of an entity takes a turn of the
+    // event loop or more; what waits for a sender that does not answer takes many.
     const isAtRest = clock.sleeping >= 2 * instances && database.load.idleConnections === database.load.connections;
     looks = isAtRest ? 0 : (looks + 1) % 100;
     return looks === 0;

@@ -3,10 +3,10 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok, type Result } from "neverthrow";
-import type { ObjectName } from "../../../domain/images/object-name.js";
-import { syncFolder } from "../../system/files.js";
-import { objectNames } from "../tasks/object-names.js";
-import type { SqliteValue } from "./schema/installation.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
+import { syncFolder } from "../system/files.js";
+import type { SqliteValue } from "./database/schema/installation.js";
+import { objectNames } from "./tasks/object-names.js";
 
 /**
  * Copies a SQLite file to `target` as of one moment, also while a service writes to it, and without waiting for it. The
