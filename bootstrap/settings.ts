@@ -6,6 +6,7 @@ import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../domain/
 import { identityOf } from "./settings/identity-of.js";
 import { sentenceOf } from "./settings/setting-sentence.js";
 import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js";
+import { unreadableFile } from "./unreadable-file.js";
 import type { SuccessOf } from "./variables.js";
 
 /**
@@ -32,7 +33,7 @@ export const readSettings = (file: string | undefined, context: SettingsContext)
   const wrong = (what: string) => `Bad configuration: PANORAMA_SETTINGS=${file}: ${what}.`;
   const read = Result.fromThrowable(
     () => readFileSync(file, "utf8"),
-    (error) => wrong(`the file cannot be read: ${(error as Error).message}`),
+    (error) => wrong(`the file cannot be read: ${unreadableFile(error as Error)}`),
   );
   const parse = Result.fromThrowable(
     (text: string): unknown => JSON.parse(text),

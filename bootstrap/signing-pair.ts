@@ -4,6 +4,7 @@ import { installationPair } from "../adapters/node/installation-pair.js";
 import type { Database } from "../adapters/persistence/database/sql/database.js";
 import { ConfigurationError } from "./command-error.js";
 import type { Config } from "./config.js";
+import { unreadableFile } from "./unreadable-file.js";
 
 /**
  * With what pictures are signed: what C2PA_CERTIFICATE and C2PA_KEY say, else the pair of this installation, which the
@@ -35,9 +36,8 @@ const pemOf = async (variable: string, textOrFile: string): Promise<string> => {
   try {
     return await readFile(textOrFile, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigurationError(
-      `Bad configuration: ${variable} is neither a PEM text nor a file that can be read (${code ?? "unreadable"}).`,
-    );
+    const why = unreadableFile(error as Error);
+    // Without its value, which may be a part of a key.
+    throw new ConfigurationError(`Bad configuration: ${variable} is no PEM text, and not a file to read: ${why}.`);
   }
 };

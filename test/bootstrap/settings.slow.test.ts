@@ -152,8 +152,16 @@ describe("the settings", () => {
     const file = join(folder, "settings.json");
     const read = () => readConfig({ PANORAMA_SETTINGS: file });
     expect(read()._unsafeUnwrapErr()).toMatch(
-      /^Bad configuration: PANORAMA_SETTINGS=.*settings\.json: the file cannot be read: ENOENT/,
+      /^Bad configuration: PANORAMA_SETTINGS=.*settings\.json: the file cannot be read: there is none\. Correct the name\.$/,
     );
+    for (const [name, why] of [
+      [folder, "it is a folder. Name a file."],
+      [`${import.meta.filename}/a.json`, "there is none. Correct the name."],
+      ["a".repeat(5_000), "its name is too long. Correct the name."],
+    ] as const)
+      expect(readConfig({ PANORAMA_SETTINGS: name })._unsafeUnwrapErr()).toBe(
+        `Bad configuration: PANORAMA_SETTINGS=${name}: the file cannot be read: ${why}`,
+      );
     await writeFile(file, "{ prices: }");
     expect(read()._unsafeUnwrapErr()).toContain("settings.json: the file is not JSON: ");
     await writeFile(file, '{ "signUp": "clsoed" }');

@@ -20,7 +20,12 @@ describe("checkSigning", () => {
   });
 
   it.each([
-    [{ ...pair, key: "/no/such/file" }, /C2PA_KEY is neither a PEM text nor a file that can be read \(ENOENT\)\.$/],
+    [
+      { ...pair, key: "/no/such/file" },
+      /C2PA_KEY is no PEM text, and not a file to read: there is none\. Correct the name\.$/,
+    ],
+    [{ ...pair, certificate: "/" }, /C2PA_CERTIFICATE is no PEM .*: it is a folder\. Name a file\.$/],
+    [{ ...pair, key: "PRIVATE".repeat(999) }, /C2PA_KEY is no PEM .*: its name is too long\. Correct the name\.$/],
     [{ ...pair, key: other.key }, /the key is not that of the certificate\.$/],
   ])("fails with a pair that cannot be used, without its key", async (c2pa, says) => {
     const [finding] = await checkSigning({ c2pa }, clock);
