@@ -1,6 +1,6 @@
 import type { Clock } from "../../../application/ports/clock.js";
 import { inspectQueue, type QueueInspection } from "./inspect-queue.js";
-import { postgresDatabase } from "./postgres/open-postgres-database.js";
+import { postgresDatabase, requireWritable } from "./postgres/open-postgres-database.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { cannotConnect } from "./sql/database-error.js";
 import { postgresTime } from "./sql/database-time.js";
@@ -30,6 +30,7 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
     await database.ping().catch((error: unknown) => {
       throw cannotConnect(error);
     });
+    await requireWritable(database);
     const [server] = await database.sql(
       `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
         current_setting('max_connections')::int as connections`,

@@ -1,6 +1,6 @@
 import { migrationState, requireCurrent } from "../schema/migration-state.js";
 import { OWN_DATABASE } from "../schema/table-names.js";
-import { cannotConnect } from "../sql/database-error.js";
+import { cannotConnect, DatabaseError } from "../sql/database-error.js";
 import { PostgresConnections } from "./postgres-connections.js";
 import {
   IDLE_IN_TRANSACTION_MILLISECONDS,
@@ -38,12 +38,21 @@ export const openPostgresDatabase = async (
     await database.ping().catch((error: unknown) => {
       throw cannotConnect(error);
     });
+    if (patience === "requests") await requireWritable(database);
     requireCurrent("The database", migrationState(await database.recordedSteps()));
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
+};
+
+/** Throws if the server only reads. Commands may read there. */
+export const requireWritable = async ({ sql }: Pick<PostgresDatabase, "sql">): Promise<void> => {
+  const [row] = await sql("select current_setting('transaction_read_only') as answer");
+  if (row?.answer !== "on") return;
+  const problem = "PostgreSQL can only be read: it is a standby, or default_transaction_read_only is on";
+  throw new DatabaseError("configuration", `${problem}. Set DATABASE_URL to the primary server.`);
 };
 
 /** A database on connections of its own, which are opened when they are needed. */

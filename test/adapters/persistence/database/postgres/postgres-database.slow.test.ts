@@ -2,10 +2,12 @@ import { setTimeout } from "node:timers/promises";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { accountId, anAccount, aPaidOrder } from "../../../../../adapters/contracts/support/builders.js";
+import { inspectPostgres } from "../../../../../adapters/persistence/database/inspect-postgres.js";
 import { migratePostgresDatabase } from "../../../../../adapters/persistence/database/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { migrationSteps } from "../../../../../adapters/persistence/database/schema/migration-steps.js";
 import type { Database, Sql } from "../../../../../adapters/persistence/database/sql/database.js";
+import { SystemClock } from "../../../../../adapters/system/system-clock.js";
 import { administer, databaseUrl, freshDatabase } from "../../../../support/postgres.js";
 import { postgresStores } from "../../../../support/postgres-stores.js";
 
@@ -113,6 +115,18 @@ describe("Database on PostgreSQL", () => {
       message:
         'PostgreSQL refuses the login: role "nobody_known" does not exist. Correct user and password in DATABASE_URL.',
     });
+  });
+
+  it("is refused to the service if it can only be read, and not to commands", async () => {
+    const readOnly = new URL(url);
+    readOnly.searchParams.set("options", "-c default_transaction_read_only=on"); // as on a standby
+    const refusal = {
+      kind: "configuration",
+      message: expect.stringMatching(/^PostgreSQL can only be read: .*\. Set DATABASE_URL to the primary server\.$/),
+    };
+    await expect(openPostgresDatabase(readOnly.href, 2)).rejects.toMatchObject(refusal);
+    await expect(inspectPostgres(readOnly.href, new SystemClock())).rejects.toMatchObject(refusal);
+    await (await openPostgresDatabase(readOnly.href, 2, "commands")).close();
   });
 
   it("reads and writes on, when a migration adds a column to a table of prepared statements", async () => {
