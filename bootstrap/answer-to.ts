@@ -16,6 +16,7 @@ import type { Command, Output, Values } from "./commands/common/command.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
 import { serve } from "./commands/serve.js";
 import { type Config, readConfig } from "./config.js";
+import { listenError } from "./doctor/check-access.js";
 import { unusableDataDir } from "./doctor/data-directory.js";
 import { operatorName } from "./operator-name.js";
 import type { Service } from "./service.js";
@@ -84,11 +85,9 @@ const runOn = async (service: Service, command: Command, parsed: Values) => {
 };
 
 /** The error in words of the configuration: the variable of a port, and DATA_DIR for a file that cannot be used. */
-const named = (error: unknown, { port, dataDir, databaseUrl }: Config): unknown => {
-  if (error instanceof CannotListen) {
-    const variable = `The variable of this port is ${error.port === port ? "PORT" : "TLS_PORT"}.`;
-    return new StartError(error.isInUse ? "refused" : "configuration", `${error.message} ${variable}`);
-  }
+const named = (error: unknown, config: Config): unknown => {
+  if (error instanceof CannotListen) return listenError(error, config);
+  const { dataDir, databaseUrl } = config;
   if (error instanceof StartError || databaseUrl !== undefined) return error;
   const sentence = unusableDataDir(dataDir, error instanceof DatabaseError ? error.cause : error);
   return sentence === undefined ? error : new ConfigurationError(sentence, { cause: error });

@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../../application/awaitable.js";
 
@@ -143,3 +144,11 @@ export class CannotListen extends Error {
     this.port = port;
   }
 }
+
+/** Rejects if a server cannot listen there. Keeps nothing. */
+export const requireFree = (host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error) => reject(new CannotListen(host, port, error)));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });

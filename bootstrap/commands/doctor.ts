@@ -50,5 +50,5 @@ const outputOf = (findings: readonly Finding[]): Result<Output, never> => {
 /** A setting that must be changed counts before something that does not answer. */
 const worstOf = (findings: readonly Finding[]): FailureKind | undefined => {
   const kinds = findings.flatMap((finding) => (finding.status === "failed" ? [finding.kind] : []));
-  return (["configuration", "unreachable", "failed"] as const).find((kind) => kinds.includes(kind));
+  return (["configuration", "refused", "unreachable", "failed"] as const).find((kind) => kinds.includes(kind));
 };

@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
+import { type CannotListen, requireFree } from "../../adapters/http/server.js";
 import { tlsProblem } from "../../adapters/http/servers/tls-certificate.js";
 import type { Clock } from "../../application/ports/clock.js";
+import { StartError } from "../command-error.js";
 import type { Config } from "../config.js";
 import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
 
@@ -30,6 +33,32 @@ export const checkTlsListener = async (
   return [broken(name, "failed", `${sentence} Restart panorama serve, which makes a new pair.`)];
 };
 
+/** A listener that cannot be opened, with the variable of its port. */
+export const listenError = ({ message, isInUse, port }: CannotListen, config: Pick<Config, "port">): StartError =>
+  new StartError(
+    isInUse ? "refused" : "configuration",
+    `${message} The variable of this port is ${port === config.port ? "PORT" : "TLS_PORT"}.`,
+  );
+
+/** The ports of `serve`: free, or `panorama serve` answers there. None is kept. */
+export const checkPorts = async (config: Pick<Config, "host" | "port" | "storage">): Promise<readonly Finding[]> => {
+  const { host, port, storage } = config;
+  const name = "ports";
+  const tlsPort = storage.kind === "filesystem" ? storage.tlsPort : undefined;
+  for (const [scheme, number] of [
+    ["http", port],
+    ["https", tlsPort],
+  ] as const) {
+    if (number === undefined) continue;
+    const problem = await requireFree(host, number).catch((error: CannotListen) => error);
+    if (problem === undefined) continue;
+    const url = `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${number}/healthz`;
+    if (isHealthy(await get(url, false).catch(() => undefined))) return [fine(name, "panorama serve listens already.")];
+    return [broken(name, problem.isInUse ? "refused" : "configuration", listenError(problem, config).message)];
+  }
+  return [fine(name, `panorama serve can listen on ${host}.`)];
+};
+
 /** Errors of the TLS handshake that are about the certificate. */
 const IS_CERTIFICATE_ERROR = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH)/;
 
@@ -43,8 +72,9 @@ export const checkPublicUrl = async (
   const name = "public URL";
   const url = `${publicUrl}/healthz`;
   try {
-    const { status, body, expiresAt } = await get(url);
-    if (status !== 200 || !body.includes('"ok"')) {
+    const answer = await get(url);
+    const { status, expiresAt } = answer;
+    if (!isHealthy(answer)) {
       const advice = "Check the proxy, and that panorama serve runs behind it.";
       return [broken(name, "unreachable", `${url} answered ${status}, and not as panorama serve does. ${advice}`)];
     }
@@ -68,11 +98,13 @@ export const checkPublicUrl = async (
   }
 };
 
-const get = (url: string): Promise<Answer> =>
+const isHealthy = (answer: Answer | undefined): boolean => answer?.status === 200 && answer.body.includes('"ok"');
+
+const get = (url: string, rejectUnauthorized = true): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const request = url.startsWith("https:") ? httpsRequest : httpRequest;
     const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
-    const sent = request(url, { agent: false, signal }, (response) => {
+    const sent = request(url, { agent: false, signal, rejectUnauthorized }, (response) => {
       const { socket } = response;
       const certificate = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate() : undefined;
       const expiresAt = certificate === undefined ? undefined : new Date(certificate.valid_to);

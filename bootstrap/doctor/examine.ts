@@ -1,7 +1,7 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Config } from "../config.js";
-import { checkPublicUrl, checkTlsListener } from "./check-access.js";
+import { checkPorts, checkPublicUrl, checkTlsListener } from "./check-access.js";
 import { checkDatabase } from "./check-database.js";
 import { checkMachine } from "./check-machine.js";
 import { checkMail } from "./check-mail.js";
@@ -43,6 +43,7 @@ export const examine = async (
     { name: "database", run: () => checkDatabase(config, clock) },
     { name: "storage", run: () => checkStorage(config, ids) },
     { name: "provider", run: () => checkProvider(config) },
+    { name: "ports", run: () => checkPorts(config) },
     { name: "TLS listener", run: () => checkTlsListener(config, clock) },
     { name: "public URL", run: () => checkPublicUrl(config, clock) },
     { name: "signed marks", run: () => checkSigning(config, clock) },
@@ -57,7 +58,7 @@ export const examine = async (
 export const examineWithout = (problem: string, machine: Machine): readonly Finding[] => [
   broken("configuration", "configuration", problem),
   ...checkMachine(machine),
-  ...["data directory", "database", "storage", "provider", "TLS listener", "public URL", "mail"].map((name) =>
+  ...["data directory", "database", "storage", "provider", "ports", "TLS listener", "public URL", "mail"].map((name) =>
     notChecked(name, "The configuration must be right first."),
   ),
 ];

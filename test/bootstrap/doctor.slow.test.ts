@@ -187,6 +187,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       "image URL",
       "CORS",
       "provider replicate",
+      "ports",
       "TLS listener",
       "public URL",
       "signed marks",
@@ -459,9 +460,13 @@ describe("panorama doctor on one machine", () => {
     expect([first.status, first.json.status]).toEqual([0, "warning"]);
     expect(statuses(first.json, "warning")).toContain("database");
     expect(await readdir(installation.dataDir)).toEqual([]);
+    const ports = (message: string) =>
+      expect.arrayContaining([expect.objectContaining({ name: "ports", status: "ok", message })]);
+    expect(first.json.checks).toEqual(ports("panorama serve can listen on 127.0.0.1."));
 
-    await installation.start();
+    await installation.start(); // the ports of the first examination are free
     const running = await installation.answer("doctor");
+    expect(running.json.checks).toEqual(ports("panorama serve listens already."));
     expect(running.json.checks).toEqual(
       expect.arrayContaining([expect.objectContaining({ name: "image URL", status: "ok" })]),
     );

@@ -121,22 +121,32 @@ describe("panorama serve, whose start the machine prevents", () => {
       environment: () => ({ PORT: takenPort }),
       says: /^Port \d+ on 127\.0\.0\.1 is in use\. .* choose another port\. The variable of this port is PORT\.$/,
       status: 5,
+      doctor: true,
     },
     {
       name: "a used port for TLS",
       environment: () => ({ TLS_PORT: takenPort }),
       says: /^Port \d+ on 127\.0\.0\.1 is in use\. .* choose another port\. The variable of this port is TLS_PORT\.$/,
       status: 5,
+      doctor: true,
     },
     {
       name: "an address of another machine",
       environment: () => ({ HOST: "192.0.2.1" }),
       says: /^Cannot listen on 192\.0\.2\.1, port \d+: this machine has no such address\. Set HOST to an address/,
+      doctor: true,
     },
     {
       name: "a name without an address",
       environment: () => ({ HOST: "nowhere.invalid" }),
       says: /^Cannot listen on nowhere\.invalid, port \d+: (no address is known|the name server does).* Set HOST to/,
+      doctor: true,
+    },
+    {
+      name: "settings that are not there",
+      environment: () => ({ PANORAMA_SETTINGS: join(folder, "none.json") }),
+      says: /^Bad configuration: PANORAMA_SETTINGS=\S+: the file cannot be read: there is none\. Correct the name\.$/,
+      doctor: true,
     },
     {
       name: "few open files",

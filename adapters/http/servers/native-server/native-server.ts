@@ -1,9 +1,8 @@
-import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { type BareRequest, interceptRequests } from "../../library-internals.js";
 import { errorBody } from "../../replies/errors.js";
 import { requestIdOf } from "../../requests/request-headers.js";
-import { CannotListen, type Receive, type Refuses, type Server, type TlsFiles } from "../../server.js";
+import { type Receive, type Refuses, requireFree, type Server, type TlsFiles } from "../../server.js";
 import { framingFault } from "../framing.js";
 import { NativeExchange } from "./native-exchange.js";
 import { BareSent, refuse } from "./refuse.js";
@@ -51,7 +50,7 @@ export class NativeServer implements Server {
   }
 
   async listen(host: string, port: number): Promise<void> {
-    await requireFree(host, port);
+    await requireFree(host, port); // uWebSockets would share it, and the other listener get some of the requests
     await this.app.listen(port, host);
   }
 
@@ -107,11 +106,3 @@ const faultOf = (request: BareRequest): string | undefined => {
   });
   return framingFault(lengths, encodings);
 };
-
-/** Rejects if the port is in use: uWebSockets would share it, and the other listener would get some of the requests. */
-const requireFree = (host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error) => reject(new CannotListen(host, port, error)));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
-  });
