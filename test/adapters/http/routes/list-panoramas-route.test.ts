@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ListOptions, PanoramaClient } from "../../../../adapters/client/panorama-client.js";
 import { noon, secondsAfter } from "../../../../adapters/contracts/support/builders.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
@@ -44,6 +45,24 @@ describe("GET /panoramas", () => {
     expect(await ids("?metadata.order=A%2617&status=processing")).toEqual([running]);
     expect(await ids("?metadata.order=A")).toEqual([]);
     expect(await ids("?metadata.__proto__=x")).toEqual([]);
+  });
+
+  it("gives every task once to the client's iterator, on pages of any size and with filters", async () => {
+    const created: string[] = [];
+    for (let n = 0; n < 5; n++)
+      created.unshift(await service.created(customer, { ...noMetadata, metadata: { "a & b": n % 2 ? "ö" : "=" } }));
+    const client = new PanoramaClient({ baseUrl: service.url, apiKey: customer.key });
+    const walked = async (options: ListOptions) => {
+      const seen: string[] = [];
+      for await (const { id } of client.list(options)) seen.push(id);
+      return seen;
+    };
+    for (const limit of [1, 2, 3, 5]) expect(await walked({ limit })).toEqual(created);
+    const even = { limit: 2, status: "processing", metadata: { "a & b": "=" } } as const;
+    expect(await walked(even)).toEqual([created[0], created[2], created[4]]);
+    const { next_cursor } = await client.list(even);
+    expect(next_cursor).toMatch(/^[\w.-]+$/);
+    expect(await walked({ ...even, cursor: next_cursor ?? "" })).toEqual([created[4]]);
   });
 
   it("pages through a filtered list, and refuses its cursor with other filters", async () => {
