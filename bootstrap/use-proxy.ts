@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { PROXY_HEADER } from "../adapters/client/requests/connection-failure.js";
 import { proxyFor } from "../adapters/system/proxy.js";
 
 const VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"] as const;
@@ -56,10 +57,10 @@ export const useProxy = async (): Promise<string | undefined> => {
     };
     const start = handler.onResponseStart?.bind(handler);
     handler.onResponseStart = (controller, status, received, text) => {
-      // The answers of the service are JSON. `fetch` says nothing about 407.
-      if (status === 407 || (status === 403 && /^text\//.test(String(received["content-type"] ?? "text/"))))
+      // `fetch` says nothing about it.
+      if (status === 407)
         controller.abort(Object.assign(new Error(`Proxy response (${status})`), { proxy: proxy.host }));
-      else start?.(controller, status, received, text);
+      else start?.(controller, status, { ...received, [PROXY_HEADER]: proxy.host }, text);
     };
     return dispatch({ ...options, origin: proxy.origin, path: origin.origin + options.path, headers }, handler);
   });

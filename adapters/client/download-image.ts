@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
-import { connectionFailure } from "./requests/connection-failure.js";
+import { answererOf, connectionFailure } from "./requests/connection-failure.js";
 import { readAtMost } from "./requests/send-request.js";
 
 /** The bytes of an image, and the type that its first bytes show. */
@@ -16,7 +16,7 @@ export const downloadImage = async (
   try {
     const timeout = AbortSignal.timeout(seconds * 1000);
     const response = await fetch(url, { signal: signal ? AbortSignal.any([timeout, signal]) : timeout });
-    if (!response.ok) return err(`${url} answered ${response.status}`);
+    if (!response.ok) return err(`${answererOf(url, response.headers)} answered ${response.status}`);
     const bytes = await readAtMost(response, bytesMax);
     if (bytes === undefined) return err(`${url} has more than ${bytesMax} bytes`);
     const type = imageTypeOf(bytes);

@@ -15,15 +15,18 @@ describe("the proxy of the environment", () => {
   let service: FakeService;
   /** What the proxy was asked to connect to. Only the service exists behind it. */
   let targets: string[];
-  /** Status of its answers to plain http; 200: that of the service. */
+  /** Status of its answers to plain http; 200: that of the service; -1: it does not answer. */
   let forwards: number;
-  /** Status of its answers to CONNECT; 0: it closes the connection. */
+  /** Content type of these answers. */
+  let page: string;
+  /** Status of its answers to CONNECT; 0: it closes the connection; -1: it does not answer. */
   let tunnels: number;
   const proxy = createServer((incoming, answer) => {
     const { method, url = "", headers } = incoming;
     targets.push(url);
+    if (forwards < 0) return void setTimeout(() => answer.destroy(), 1_000);
     if (forwards !== 200) {
-      answer.writeHead(forwards, { "content-type": "text/html" }).end("<html>a page of the proxy</html>");
+      answer.writeHead(forwards, page === "" ? {} : { "content-type": page }).end("<html>a page of the proxy</html>");
       return;
     }
     const forwarded = request(url, { method, headers }, (received) => {
@@ -35,6 +38,7 @@ describe("the proxy of the environment", () => {
     targets.push(url);
     const { hostname, port } = new URL(`http://${url}`);
     if (hostname !== "127.0.0.1") {
+      if (tunnels < 0) return void setTimeout(() => socket.destroy(), 1_000);
       if (tunnels === 0) socket.end();
       else socket.end(`HTTP/1.1 ${tunnels} No\r\nContent-Length: 2\r\n\r\nno`);
       return;
@@ -50,7 +54,7 @@ describe("the proxy of the environment", () => {
   beforeEach(async () => {
     service = await FakeService.start();
     targets = [];
-    [forwards, tunnels] = [200, 403];
+    [forwards, tunnels, page] = [200, 403, "text/html"];
     await once(proxy.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     for (const name of ["HTTPS_PROXY", "HTTP_PROXY"]) vi.stubEnv(name, url);
@@ -100,8 +104,8 @@ describe("the proxy of the environment", () => {
   });
 
   const aCreation = { prompt: "a quiet lake", resolution: "1k" } as const;
-  const failureAt = (origin: string) =>
-    failureOf(new PanoramaClient({ ...options(), baseUrl: origin }).create(aCreation));
+  const failureAt = (origin: string, maxRetries = 0, timeout = 10_000) =>
+    failureOf(new PanoramaClient({ ...options(), baseUrl: origin, maxRetries, timeout }).create(aCreation));
   const proxyHost = () => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
   it.each([
@@ -109,26 +113,62 @@ describe("the proxy of the environment", () => {
     ["https://service.example", 403, "does not let the request through and answers 403."],
     ["https://service.example", 407, "it wants a user name and a password"],
     ["https://service.example", 502, "does not let the request through and answers 502."],
-    ["http://service.example", 403, "does not let the request through and answers 403."],
     ["http://service.example", 407, "it wants a user name and a password"],
   ])("says that the proxy refused a creation at %s with %s, which was not accepted", async (origin, status, words) => {
     [forwards, tunnels] = [status, status];
     await useProxy();
-    const error = await failureAt(origin);
+    const error = await failureAt(origin, status === 403 || status === 407 ? 5 : 0); // repeated in vain
     expect(error).toMatchObject({ code: "network_error", mayHaveBeenAccepted: false });
     expect(error.message).toContain(`${origin}/api/v1 cannot be reached: the proxy ${proxyHost()} `);
     expect(error.message).toContain(words);
     expect(targets).toHaveLength(1);
   });
 
-  it.each([502, 503, 504])(
-    "says that a creation may have been accepted after %s to a forwarded one",
-    async (status) => {
-      forwards = status;
+  it.each([
+    [403, "text/html", false, 5],
+    [403, "application/json", false, 5],
+    [404, "text/plain", false, 5],
+    [502, "text/html", true, 0],
+    [503, "", true, 0],
+    [504, "application/json", true, 0],
+  ])(
+    "names the proxy or a server behind it after %s with %j to a forwarded creation",
+    async (status, type, mayHave, retries) => {
+      [forwards, page] = [status, type];
       await useProxy();
-      expect(await failureAt("http://service.example")).toMatchObject({ status, mayHaveBeenAccepted: true });
+      const error = await failureAt("http://service.example", retries);
+      expect(error).toMatchObject({ code: "unexpected_answer", status, mayHaveBeenAccepted: mayHave });
+      expect(error.message).toBe(
+        `For http://service.example/api/v1, the proxy ${proxyHost()} or a server behind it answered ${status} ` +
+          `with ${type || "no content type"}, which is not an answer of the panorama service.`,
+      );
+      expect(targets).toHaveLength(1);
     },
   );
+
+  it("passes the service's own 403 on, and names the proxy of a picture", async () => {
+    await useProxy();
+    service.failNext("POST", "/panoramas", {
+      kind: "answer",
+      status: 403,
+      body: '{"error":{"code":"invalid_request","message":"Not here."}}',
+    });
+    expect((await failureAt(service.origin)).message).toBe("Not here.");
+    forwards = 403;
+    const url = "http://pictures.example/a.jpg";
+    const picture = await downloadImage(url, { bytesMax: 100, seconds: 10 });
+    expect(picture._unsafeUnwrapErr()).toBe(`For ${url}, the proxy ${proxyHost()} or a server behind it answered 403`);
+  });
+
+  it("is known not to have passed a creation on if it does not answer CONNECT before the time-out", async () => {
+    tunnels = -1;
+    await useProxy();
+    const error = await failureAt("https://service.example", 0, 300);
+    expect(error).toMatchObject({ code: "timeout", mayHaveBeenAccepted: false });
+    expect(error.message).toContain("cannot be reached: there was no connection in time.");
+    forwards = -1;
+    expect(await failureAt("http://service.example", 0, 300)).toMatchObject({ mayHaveBeenAccepted: true });
+  });
 
   it.each(["http://service.example", "https://service.example"])(
     "names a proxy that is down, for %s",

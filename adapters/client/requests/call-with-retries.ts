@@ -40,7 +40,7 @@ export const callWithRetries = async <T>(
     if (answered.isOk()) return answered;
 
     // A rejected retry does not prove that an earlier attempt was not accepted.
-    const { noConnection = false, ...failure } = answered.error;
+    const { noConnection = false, isFinal = false, ...failure } = answered.error;
     mayHaveBeenAccepted ||= failure.mayHaveBeenAccepted;
     isUnreachable &&= noConnection;
     const error = { ...failure, mayHaveBeenAccepted };
@@ -50,7 +50,12 @@ export const callWithRetries = async <T>(
       : retryDelayMilliseconds(error, attempts, random());
     // An attempt that is cut while it connects would not prove that nothing was sent.
     const attemptMilliseconds = isUnreachable ? 1.2 * (milliseconds() - start) : 0;
-    if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause + attemptMilliseconds >= deadline)
+    if (
+      isFinal ||
+      pause === undefined ||
+      attempts >= attemptsMax ||
+      milliseconds() + pause + attemptMilliseconds >= deadline
+    )
       return err(error);
     onRetry?.(error, pause);
     await clock.sleep(pause, signal);

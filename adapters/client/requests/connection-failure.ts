@@ -1,3 +1,12 @@
+/** Header of answers that came from a forwarding proxy: its host. Set by a `fetch` that knows its proxy. */
+export const PROXY_HEADER = "x-answered-through-proxy";
+
+/** Who has answered a request to `url`. */
+export const answererOf = (url: string, headers: Headers): string => {
+  const proxy = headers.get(PROXY_HEADER);
+  return proxy === null ? url : `For ${url}, the proxy ${proxy} or a server behind it`;
+};
+
 /** Members of the errors of `fetch`. */
 type Cause = {
   readonly code?: unknown;
@@ -11,27 +20,59 @@ type Cause = {
 /** Peers of failed connections, by their errors. The error of `fetch` alone does not say whether it was connected. */
 let failedPeers: WeakMap<object, string> | undefined;
 
-/** Makes Node.js report failed connections from now on. Does nothing in other runtimes. */
-export const watchConnections = (): void => {
-  if (failedPeers !== undefined) return;
-  const peers = new WeakMap<object, string>();
-  failedPeers = peers;
+/** Headers of requests with HTTP/2 may be sent without a report. */
+let usesHttp2 = false;
+
+/**
+ * Makes Node.js report failed connections from now on, and observes the request that has the header `key`. The
+ * result ends that, and tells if certainly nothing of the request was sent. In other runtimes it never does.
+ */
+export const watchConnections = (key: string | undefined): (() => boolean) => {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   const channels = process?.getBuiltinModule?.("node:diagnostics_channel") as Channels | undefined;
-  channels?.subscribe?.("undici:client:connectError", ({ error, connectParams: { host } }) => {
-    // A failure of a proxy is reported twice: by the connection to the proxy, then by the one through it.
-    if (!peers.has(error)) peers.set(error, host);
-  });
+  if (failedPeers === undefined) {
+    const peers = new WeakMap<object, string>();
+    failedPeers = peers;
+    channels?.subscribe?.("undici:client:connectError", ({ error, connectParams: { host } }) => {
+      // A failure of a proxy is reported twice: by the connection to the proxy, then by the one through it.
+      if (!peers.has(error)) peers.set(error, host);
+    });
+    channels?.subscribe?.("undici:client:connected", ({ socket }) => {
+      usesHttp2 ||= socket.alpnProtocol === "h2";
+    });
+  }
+  if (key === undefined) return () => false;
+  const seen = new Set<string>();
+  const see: Listener = ({ request }, name) => {
+    if (JSON.stringify(request.headers).includes(JSON.stringify(key).slice(1, -1))) seen.add(name);
+  };
+  for (const name of [MADE, SENT]) channels?.subscribe?.(name, see);
+  return () => {
+    for (const name of [MADE, SENT]) channels?.unsubscribe?.(name, see);
+    return seen.has(MADE) && !seen.has(SENT) && !usesHttp2;
+  };
 };
 
-type Channels = { subscribe?: (name: string, listener: (failure: Failure) => void) => void };
-type Failure = { readonly error: object; readonly connectParams: { readonly host: string } };
+const MADE = "undici:request:create";
+const SENT = "undici:client:sendHeaders";
+
+type Listener = (event: Reported, name: string) => void;
+type Channels = { readonly [Name in "subscribe" | "unsubscribe"]?: (name: string, listener: Listener) => void };
+/** Members of what undici reports, each on some of the channels. */
+type Reported = {
+  readonly error: object;
+  readonly connectParams: { readonly host: string };
+  readonly socket: { readonly alpnProtocol?: unknown };
+  readonly request: { readonly headers: unknown };
+};
 
 /**
  * What failed, in words. `noConnection`: it failed before anything was sent to the service: in the name resolution, the
- * connection, the answer of a proxy to CONNECT, or the TLS handshake.
+ * connection, the answer of a proxy to CONNECT, or the TLS handshake. `isFinal`: it fails again when repeated.
  */
-export const connectionFailure = (error: unknown, url: string): { reason: string; noConnection: boolean } => {
+type ConnectionFailure = { readonly reason: string; readonly noConnection: boolean; readonly isFinal?: boolean };
+
+export const connectionFailure = (error: unknown, url: string): ConnectionFailure => {
   const { host } = new URL(url);
   const causes = causesOf(error);
   const words = causes.findLast(({ message }) => message)?.message ?? String(error);
@@ -41,9 +82,10 @@ export const connectionFailure = (error: unknown, url: string): { reason: string
   if (status !== undefined) {
     const advice = status === "407" ? ": it wants a user name and a password, in its URL before the host" : "";
     const proxy = peer === host ? "the proxy" : who;
-    return { reason: `${proxy} does not let the request through and answers ${status}${advice}`, noConnection: true };
+    const reason = `${proxy} does not let the request through and answers ${status}${advice}`;
+    return { reason, noConnection: true, isFinal: status < "500" };
   }
-  if (words === "bad port") return { reason: "fetch does not allow this port", noConnection: true };
+  if (words === "bad port") return { reason: "fetch does not allow this port", noConnection: true, isFinal: true };
   const codes = causes
     .map(({ code }) => code)
     .filter((code): code is string => typeof code === "string" && code !== "");
@@ -54,7 +96,7 @@ export const connectionFailure = (error: unknown, url: string): { reason: string
   if (code === undefined) return { reason: words, noConnection };
   const lost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code) ? "the connection was closed" : words.trim();
   const reason = noConnection ? (reasonOf(code, who) ?? `there is no connection to ${who}`) : lost;
-  return { reason: `${reason} (${code})`, noConnection };
+  return { reason: `${reason} (${code})`, noConnection, isFinal: /CERT|^UNABLE_TO_/.test(code) };
 };
 
 /** In these cases nothing is sent. Other codes can also come later. */

@@ -4,7 +4,7 @@ import { type ClientError, NO_RESPONSE, SERVICE_ERROR_CODES } from "../client-er
 import type { FailureReason } from "../resources.js";
 import type { ServiceUrl } from "../service-url.js";
 import { errorIn, parseJson } from "./check-answer.js";
-import { connectionFailure, watchConnections } from "./connection-failure.js";
+import { answererOf, connectionFailure, watchConnections } from "./connection-failure.js";
 
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "DELETE";
@@ -17,8 +17,8 @@ export type ApiRequest = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** `noConnection`: nothing was sent. */
-export type AttemptError = ClientError & { readonly noConnection?: true };
+/** `noConnection`: nothing was sent. `isFinal`: a retry cannot help. */
+export type AttemptError = ClientError & { readonly noConnection?: boolean; readonly isFinal?: boolean };
 
 /** Maximum answer size. The largest real answer, 100 tasks with the longest prompts, is far smaller. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
@@ -43,7 +43,7 @@ export const sendRequest = async (
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
   const { method, path, headers, body, signal, isAnswer } = request;
   if (signal?.aborted) return err(abortedBefore);
-  watchConnections();
+  const sentNothing = watchConnections(headers["idempotency-key"]);
   const timeout = new AbortController();
   const finished = new AbortController();
   void clock.sleep(timeoutMilliseconds, finished.signal).then(() => finished.signal.aborted || timeout.abort());
@@ -65,8 +65,9 @@ export const sendRequest = async (
       return parseAnswer(service, request, response, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     } catch (error) {
       const code = signal?.aborted ? "aborted" : timeout.signal.aborted ? "timeout" : "network_error";
-      return err(noAnswer(service, method, code, error));
+      return err(noAnswer(service, method, code, error, sentNothing()));
     } finally {
+      sentNothing();
       finished.abort();
     }
   };
@@ -99,7 +100,7 @@ const parseAnswer = (
   const code = SERVICE_ERROR_CODES.find((known) => known === refusal?.code);
   const redirected = status >= 300 && status < 400 ? ` It redirects to ${headers.get("location")}.` : "";
   const contentType = headers.get("content-type") ?? "no content type";
-  const unexpected = `${baseUrl} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`;
+  const unexpected = `${answererOf(baseUrl, headers)} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`;
   return err({
     code: code ?? "unexpected_answer",
     message: refusal?.message ?? unexpected,
@@ -117,16 +118,16 @@ const noAnswer = (
   method: string,
   code: "aborted" | "timeout" | "network_error",
   error: unknown,
+  sentNothing: boolean,
 ): AttemptError => {
-  if (code !== "network_error") {
-    const message = code === "aborted" ? "The call was aborted." : `${baseUrl} did not answer in time.`;
-    return { ...NO_RESPONSE, code, message, mayHaveBeenAccepted: method === "POST" };
-  }
-  const { reason, noConnection } = connectionFailure(error, baseUrl);
-  const message = `${baseUrl} ${noConnection ? "cannot be reached" : "gave no answer"}: ${reason}.`;
-  return noConnection
-    ? { ...NO_RESPONSE, code, message, noConnection }
-    : { ...NO_RESPONSE, code, message, mayHaveBeenAccepted: method === "POST" };
+  const { reason, ...known } =
+    code === "network_error"
+      ? connectionFailure(error, baseUrl)
+      : { reason: "there was no connection in time", noConnection: sentNothing };
+  const silence = code === "timeout" ? "did not answer in time" : `gave no answer: ${reason}`;
+  const failure = `${baseUrl} ${known.noConnection ? `cannot be reached: ${reason}` : silence}.`;
+  const message = code === "aborted" ? "The call was aborted." : failure;
+  return { ...NO_RESPONSE, code, message, ...known, mayHaveBeenAccepted: method === "POST" && !known.noConnection };
 };
 
 /** The caller's signal was aborted before anything was sent. */

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { generate } from "selfsigned";
 import { Agent, EnvHttpProxyAgent } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
+import { type ClientOptions, PanoramaClient } from "../../../../adapters/client/panorama-client.js";
 import { aRequest, failureOf } from "../client-setup.js";
 
 const DAY = 24 * 3600 * 1000;
@@ -28,6 +28,8 @@ describe("a creation that fails on its way", () => {
   const servers: Server[] = [];
   const ports: Record<string, number> = {};
   let trusted: string[];
+  /** To servers with a certificate. */
+  let connections = 0;
 
   const listen = async (name: string, server: Server) => {
     servers.push(server);
@@ -49,7 +51,10 @@ describe("a creation that fails on its way", () => {
     ]);
     trusted = [expired.cert, future.cert, other.cert];
     for (const [name, options] of Object.entries({ self, issued, expired, future, other }))
-      await listen(name, createHttpsServer(options));
+      await listen(
+        name,
+        createHttpsServer(options).on("connection", () => connections++),
+      );
     await listen("plain", createHttpServer());
     await listen(
       "reset",
@@ -87,9 +92,14 @@ describe("a creation that fails on its way", () => {
   /** `:NAME` stands for the port of a server. */
   const withPorts = (text: string) =>
     text.replace(/:([a-z]+)(?=\W|$)/g, (all, name) => (ports[name] ? `:${ports[name]}` : all));
-  const created = (url: string, dispatcher?: object, headers: Record<string, string> = {}) => {
+  const created = (
+    url: string,
+    dispatcher?: object,
+    headers: Record<string, string> = {},
+    more: ClientOptions = {},
+  ) => {
     const fetchWith = (target: string, init: RequestInit) => fetch(target, { ...init, dispatcher } as object);
-    const options = { baseUrl: withPorts(url), apiKey: "sk-1", maxRetries: 0, defaultHeaders: headers };
+    const options = { baseUrl: withPorts(url), apiKey: "sk-1", maxRetries: 0, defaultHeaders: headers, ...more };
     return failureOf(new PanoramaClient(dispatcher ? { ...options, fetch: fetchWith } : options).create(aRequest()));
   };
 
@@ -127,6 +137,54 @@ describe("a creation that fails on its way", () => {
     const error = await created(url);
     expect(error).toMatchObject({ code: "network_error", mayHaveBeenAccepted: true });
     expect(error.message.split(" gave no answer: ")[1] ?? error.message).toMatch(reason);
+  });
+
+  const never: LookupFunction = () => {};
+  const AT_LAST = { timeout: 300 };
+
+  it.each([
+    ["a name that is not resolved", "http://slow.example", { lookup: never }],
+    ["TLS that does not begin", "https://localhost:silent", undefined],
+    ["TLS that does not begin, with npm's undici", "https://localhost:silent", {}],
+  ])("during %s in the caller's time was not accepted", async (_, url, connect) => {
+    const dispatcher = connect && new Agent({ connect });
+    const error = await created(url, dispatcher, {}, AT_LAST);
+    expect(error).toMatchObject({ code: "timeout", mayHaveBeenAccepted: false });
+    expect(error.message).toBe(withPorts(`${url}/api/v1 cannot be reached: there was no connection in time.`));
+    const fetchWith = (target: string, init: RequestInit) => fetch(target, { ...init, dispatcher } as object);
+    const client = new PanoramaClient({ baseUrl: withPorts(url), apiKey: "sk-1", fetch: fetchWith });
+    const aborted = await failureOf(client.create(aRequest(), { signal: AbortSignal.timeout(200) }));
+    expect(aborted).toMatchObject({ code: "aborted", mayHaveBeenAccepted: false });
+  });
+
+  it("after it was sent, on a connection of another call or of its own, may have been accepted", async () => {
+    const waits = createHttpServer((request, answer) => {
+      if (request.method === "GET") answer.writeHead(404).end();
+    });
+    await listen("waits", waits);
+    const client = new PanoramaClient({ baseUrl: withPorts("http://localhost:waits"), apiKey: "sk-1", maxRetries: 0 });
+    for (const prepare of [() => failureOf(client.credits()), () => undefined]) {
+      await prepare();
+      for (const key of ["k", crypto.randomUUID(), '"']) {
+        const options = { idempotencyKey: key, timeout: 200 };
+        expect(await failureOf(client.create(aRequest(), options))).toMatchObject({ mayHaveBeenAccepted: true });
+      }
+    }
+    const otherFetch = () => new Promise<Response>((_, reject) => setTimeout(() => reject(new Error("cut")), 300));
+    const error = await created(
+      "http://localhost:waits",
+      undefined,
+      {},
+      { ...AT_LAST, timeout: 100, fetch: otherFetch },
+    );
+    expect(error).toMatchObject({ code: "timeout", mayHaveBeenAccepted: true });
+  });
+
+  it.each(["self", "issued"])("on a certificate that is not trusted (%s) is not repeated", async (name) => {
+    const before = connections;
+    const error = await created(`https://localhost:${name}`, undefined, {}, { maxRetries: 5 });
+    expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
+    expect(connections - before).toBe(1);
   });
 
   it.each([
