@@ -44,16 +44,11 @@ export const listenError = ({ message, isInUse, port }: CannotListen, config: Pi
 export const checkPorts = async (config: Pick<Config, "host" | "port" | "storage">): Promise<readonly Finding[]> => {
   const { host, port, storage } = config;
   const name = "ports";
-  const tlsPort = storage.kind === "filesystem" ? storage.tlsPort : undefined;
-  for (const [scheme, number] of [
-    ["http", port],
-    ["https", tlsPort],
-  ] as const) {
-    if (number === undefined) continue;
-    const problem = await requireFree(host, number).catch((error: CannotListen) => error);
-    if (problem === undefined) continue;
-    const url = `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${number}/healthz`;
-    if (isHealthy(await get(url, false).catch(() => undefined))) return [fine(name, "panorama serve listens already.")];
+  for (const number of [port, storage.kind === "filesystem" ? storage.tlsPort : undefined]) {
+    const problem = number && (await requireFree(host, number).catch((error: CannotListen) => error));
+    if (!problem) continue;
+    const answer = get(`http://${isIPv6(host) ? `[${host}]` : host}:${port}/healthz`);
+    if (isHealthy(await answer.catch(() => undefined))) return [fine(name, "panorama serve listens already.")];
     return [broken(name, problem.isInUse ? "refused" : "configuration", listenError(problem, config).message)];
   }
   return [fine(name, `panorama serve can listen on ${host}.`)];
@@ -100,11 +95,11 @@ export const checkPublicUrl = async (
 
 const isHealthy = (answer: Answer | undefined): boolean => answer?.status === 200 && answer.body.includes('"ok"');
 
-const get = (url: string, rejectUnauthorized = true): Promise<Answer> =>
+const get = (url: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const request = url.startsWith("https:") ? httpsRequest : httpRequest;
     const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
-    const sent = request(url, { agent: false, signal, rejectUnauthorized }, (response) => {
+    const sent = request(url, { agent: false, signal }, (response) => {
       const { socket } = response;
       const certificate = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate() : undefined;
       const expiresAt = certificate === undefined ? undefined : new Date(certificate.valid_to);

@@ -7,7 +7,7 @@ export type Finding = { readonly name: string; readonly message: string } & (
   | { readonly status: "failed"; readonly kind: FailureKind }
 );
 
-/** `configuration`: a setting must be changed. `refused`: a port is in use. `unreachable`: something that is set right does not answer. */
+/** `configuration`: change a setting. `refused`: a port is in use. `unreachable`: what is set right does not answer. */
 export type FailureKind = Extract<CommandError["kind"], "configuration" | "refused" | "unreachable" | "failed">;
 
 /** Checks that belong together. `name`: of the first finding, if there is no result. */

@@ -132,14 +132,14 @@ describe("the proxy of the environment", () => {
     [503, "", true, 0],
     [504, "application/json", true, 0],
   ])(
-    "names the proxy or a server behind it after %s with %j to a forwarded creation",
+    "names the service and the proxy after %s with %j to a forwarded creation",
     async (status, type, mayHave, retries) => {
       [forwards, page] = [status, type];
       await useProxy();
       const error = await failureAt("http://service.example", retries);
       expect(error).toMatchObject({ code: "unexpected_answer", status, mayHaveBeenAccepted: mayHave });
       expect(error.message).toBe(
-        `For http://service.example/api/v1, the proxy ${proxyHost()} or a server behind it answered ${status} ` +
+        `http://service.example/api/v1, or the proxy ${proxyHost()} on the way there, answered ${status} ` +
           `with ${type || "no content type"}, which is not an answer of the panorama service.`,
       );
       expect(targets).toHaveLength(1);
@@ -157,7 +157,7 @@ describe("the proxy of the environment", () => {
     forwards = 403;
     const url = "http://pictures.example/a.jpg";
     const picture = await downloadImage(url, { bytesMax: 100, seconds: 10 });
-    expect(picture._unsafeUnwrapErr()).toBe(`For ${url}, the proxy ${proxyHost()} or a server behind it answered 403`);
+    expect(picture._unsafeUnwrapErr()).toBe(`${url}, or the proxy ${proxyHost()} on the way there, answered 403`);
   });
 
   it("is known not to have passed a creation on if it does not answer CONNECT before the time-out", async () => {

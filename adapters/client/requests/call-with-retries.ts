@@ -44,18 +44,14 @@ export const callWithRetries = async <T>(
     mayHaveBeenAccepted ||= failure.mayHaveBeenAccepted;
     isUnreachable &&= noConnection;
     const error = { ...failure, mayHaveBeenAccepted };
-    const attemptsMax = 1 + (isUnreachable ? Math.min(retriesMax, UNREACHABLE_RETRIES_MAX) : retriesMax);
+    const retries = isFinal ? 0 : isUnreachable ? UNREACHABLE_RETRIES_MAX : retriesMax;
+    const attemptsMax = 1 + Math.min(retriesMax, retries);
     const pause = isUnreachable
       ? unreachableDelayMilliseconds(attempts, random())
       : retryDelayMilliseconds(error, attempts, random());
     // An attempt that is cut while it connects would not prove that nothing was sent.
     const attemptMilliseconds = isUnreachable ? 1.2 * (milliseconds() - start) : 0;
-    if (
-      isFinal ||
-      pause === undefined ||
-      attempts >= attemptsMax ||
-      milliseconds() + pause + attemptMilliseconds >= deadline
-    )
+    if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause + attemptMilliseconds >= deadline)
       return err(error);
     onRetry?.(error, pause);
     await clock.sleep(pause, signal);

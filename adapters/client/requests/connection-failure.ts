@@ -1,10 +1,10 @@
 /** Header of answers that came from a forwarding proxy: its host. Set by a `fetch` that knows its proxy. */
 export const PROXY_HEADER = "x-answered-through-proxy";
 
-/** Who has answered a request to `url`. */
+/** Who has answered a request to `url`: a page of a proxy cannot be told from one of the server behind it. */
 export const answererOf = (url: string, headers: Headers): string => {
   const proxy = headers.get(PROXY_HEADER);
-  return proxy === null ? url : `For ${url}, the proxy ${proxy} or a server behind it`;
+  return proxy === null ? url : `${url}, or the proxy ${proxy} on the way there,`;
 };
 
 /** Members of the errors of `fetch`. */
@@ -24,8 +24,8 @@ let failedPeers: WeakMap<object, string> | undefined;
 let usesHttp2 = false;
 
 /**
- * Makes Node.js report failed connections from now on, and observes the request that has the header `key`. The
- * result ends that, and tells if certainly nothing of the request was sent. In other runtimes it never does.
+ * Makes Node.js report failed connections from now on, and observes the request that has a header with the value `key`.
+ * The result ends that, and returns true if certainly nothing of the request was sent; in other runtimes always false.
  */
 export const watchConnections = (key: string | undefined): (() => boolean) => {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
@@ -67,8 +67,8 @@ type Reported = {
 };
 
 /**
- * What failed, in words. `noConnection`: it failed before anything was sent to the service: in the name resolution, the
- * connection, the answer of a proxy to CONNECT, or the TLS handshake. `isFinal`: it fails again when repeated.
+ * `reason`: what failed, in words. `noConnection`: it failed before anything was sent to the service: in the name
+ * resolution, the connection, the answer of a proxy to CONNECT, or the TLS handshake. `isFinal`: a retry cannot help.
  */
 type ConnectionFailure = { readonly reason: string; readonly noConnection: boolean; readonly isFinal?: boolean };
 
