@@ -29,7 +29,7 @@ export const inspectSqlite = async (file: string): Promise<SqliteInspection> => 
       const migrations = migrationState(recordedSteps(connection));
       const sql: Sql = async (statement, parameters = []) => connection.all(statement, parameters);
       const isCurrent = migrations.kind === "current";
-      return { version, migrations, queue: isCurrent ? await inspectQueue({ dialect: "sqlite", sql }) : undefined };
+      return { version, migrations, queue: isCurrent ? await inspectQueue({ sql }) : undefined };
     } finally {
       connection.close();
     }
