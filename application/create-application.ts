@@ -1,12 +1,9 @@
 import type { Task } from "../domain/tasks/task.js";
 import { changePassword, deleteAccount } from "./accounts/account-settings.js";
-import { admitApiRequest } from "./accounts/admit-api-request.js";
-import { createApiKey, listApiKeys, readKeySpending, revokeAnyApiKey, revokeApiKey } from "./accounts/api-keys.js";
+import { apiKeys, lastingAccess } from "./accounts/api-keys.js";
+import { admissions, type HeldKeys, heldKeys, type KeyUses, keyUses } from "./accounts/api-requests.js";
 import { checkEmailLink, confirmEmail, sendEmailLink } from "./accounts/email-address.js";
 import { exportAccount } from "./accounts/export-account.js";
-import { type HeldKeys, heldKeys } from "./accounts/held-keys.js";
-import { type KeyUses, keyUses } from "./accounts/key-uses.js";
-import { lastingAccess } from "./accounts/lasting-access.js";
 import { hasAccounts, openAccount, signUp } from "./accounts/open-account.js";
 import { checkPasswordLink, sendPasswordLink, setPasswordByLink } from "./accounts/password-links.js";
 import { readAccount } from "./accounts/read-account.js";
@@ -85,18 +82,14 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     open: openAccount(ports),
     signUp: signUp(ports, settings),
     read: readAccount(ports),
-    readKeySpending: readKeySpending(ports),
     setLowBalance: ports.accounts.setLowBalance.bind(ports.accounts),
     logOut: logOut(ports),
     findSession: findSession(ports),
     checkPasswordLink: checkPasswordLink(ports, settings),
     setPasswordByLink: setPasswordByLink(ports, settings),
     checkEmailLink: checkEmailLink(ports),
-    admitApiRequest: admitApiRequest({ ...ports, requests: ports.apiRequests }),
-    createApiKey: createApiKey(ports),
-    listApiKeys: listApiKeys(ports),
-    revokeApiKey: revokeApiKey(ports),
-    revokeAnyApiKey: revokeAnyApiKey(ports),
+    ...admissions(ports),
+    ...apiKeys(ports),
     ...lastingAccess(ports),
   },
   credits: {

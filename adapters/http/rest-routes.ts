@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import type { Duplex } from "node:stream";
-import { heldKeys } from "../../application/accounts/held-keys.js";
+import { heldKeys } from "../../application/accounts/api-requests.js";
 import type { ViewerUrl } from "../../application/application-settings.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";

@@ -14,115 +14,124 @@ import type { Spending } from "../../domain/credits/budget.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { Secrets } from "../ports/secrets.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
+import type { Basics } from "../ports/stores/stores.js";
+import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 
 /** A new key and its secret. The secret is shown once: the store keeps only its digest. */
 export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
-/** Ports of `newApiKey`. */
-export type NewApiKeyPorts = {
-  readonly clock: Pick<Clock, "now">;
-  readonly ids: Pick<Ids, "apiKeyId" | "apiKeySecret">;
-  readonly secrets: Pick<Secrets, "sha256">;
+/** A key with its spending in the current UTC day and month (domain/credits/budget.ts). */
+export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spending };
+
+/** Credits spent by a key in a month, without refunds. */
+export type KeySpending = { readonly apiKeyId: ApiKeyId; readonly credits: number };
+
+type KeyPorts = Basics & {
+  readonly accounts: AccountStore;
+  readonly keys: ApiKeyStore;
+  readonly orders: OrderStore;
 };
 
+/** API keys of accounts. */
+export function apiKeys(ports: KeyPorts) {
+  const { accounts, keys, orders, clock } = ports;
+  return {
+    /**
+     * Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live
+     * keys. `admittedBy`: of the customer who asks; absent for the operator.
+     */
+    async createApiKey(
+      accountId: AccountId,
+      name: string,
+      limits: KeyLimits = NO_LIMITS,
+      admittedBy?: AdmittedBy,
+    ): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys | AccessRefused>> {
+      const allowed = allowKey(accountId, await orders.countPaid(accountId));
+      if (allowed.isErr()) return err(allowed.error);
+      const created = newApiKey(ports, accountId, name, limits);
+      const access = admittedBy && { ...admittedBy, now: created.key.createdAt };
+      return (await keys.insert(created.key, admitKey, access)).map(() => created);
+    },
+
+    /** All keys of the account, oldest first, including revoked ones. */
+    async listApiKeys(id: AccountId): Promise<Result<readonly KeyWithSpending[], NotFound>> {
+      return (await accounts.exists(id))
+        ? ok(withSpending(await keys.list(id), await keys.spending(id, clock.now())))
+        : err(notFound(`There is no account ${id}.`));
+    },
+
+    /** Spending of each key of the account, including revoked ones, in the UTC month of `at`, largest first. */
+    async readKeySpending(owner: AccountId, at: Date): Promise<readonly KeySpending[]> {
+      return [...(await keys.spending(owner, at))]
+        .map(([apiKeyId, { thisMonth }]) => ({ apiKeyId, credits: thisMonth }))
+        .sort((a, b) => b.credits - a.credits);
+    },
+
+    /** Revokes a key of the account. A foreign or revoked key gives the same error as an unknown one. */
+    async revokeApiKey(owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> {
+      const ownKeys = await keys.listLive(owner);
+      return ownKeys.some((key) => key.id === id)
+        ? keys.revoke(id, clock.now())
+        : err(notFound(`There is no key ${id} on this account.`));
+    },
+
+    /** For the operator: revokes a key of any account. */
+    revokeAnyApiKey(id: ApiKeyId): Promise<Result<void, NotFound>> {
+      return keys.revoke(id, clock.now());
+    },
+  };
+}
+
 /** Generates a key and its secret; stores nothing. */
-export const newApiKey = (
-  { clock, ids, secrets }: NewApiKeyPorts,
+export function newApiKey(
+  { clock, ids, secrets }: Basics,
   accountId: AccountId,
   name: string,
   limits: KeyLimits,
-): CreatedApiKey => {
+): CreatedApiKey {
   const secret = ids.apiKeySecret();
   const secretSha256 = secrets.sha256(secret);
   const created = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now() };
   const key = { ...created, revokedAt: undefined, limits, lastUsedAt: undefined, prefix: prefixOf(secret) };
   return { key, secret };
-};
-
-type CreateApiKeyPorts = NewApiKeyPorts & {
-  readonly orders: Pick<OrderStore, "countPaid">;
-  readonly keys: Pick<ApiKeyStore, "insert">;
-};
-
-/**
- * Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys.
- * `admittedBy`: of the customer who asks; absent for the operator.
- */
-export const createApiKey =
-  (ports: CreateApiKeyPorts) =>
-  async (
-    accountId: AccountId,
-    name: string,
-    limits: KeyLimits = NO_LIMITS,
-    admittedBy?: AdmittedBy,
-  ): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys | AccessRefused>> => {
-    const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
-    if (allowed.isErr()) return err(allowed.error);
-    const created = newApiKey(ports, accountId, name, limits);
-    const access = admittedBy && { ...admittedBy, now: created.key.createdAt };
-    return (await ports.keys.insert(created.key, admitKey, access)).map(() => created);
-  };
-
-type ListApiKeysPorts = {
-  readonly accounts: Pick<AccountStore, "exists">;
-  readonly keys: Pick<ApiKeyStore, "list" | "spending">;
-  readonly clock: Pick<Clock, "now">;
-};
-
-/** A key with its spending in the current UTC day and month (domain/credits/budget.ts). */
-export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spending };
+}
 
 const NOTHING: Spending = { today: 0, thisMonth: 0 };
 
 /** Adds the spending to each key. */
-export const withSpending = (
+export function withSpending(
   keys: readonly ApiKey[],
   spending: ReadonlyMap<ApiKeyId, Spending>,
-): readonly KeyWithSpending[] => keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
+): readonly KeyWithSpending[] {
+  return keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
+}
 
-/** All keys of the account, oldest first, including revoked ones. */
-export const listApiKeys =
-  ({ accounts, keys, clock }: ListApiKeysPorts) =>
-  async (id: AccountId): Promise<Result<readonly KeyWithSpending[], NotFound>> =>
-    (await accounts.exists(id))
-      ? ok(withSpending(await keys.list(id), await keys.spending(id, clock.now())))
-      : err(notFound(`There is no account ${id}.`));
+type LastingAccessPorts = { readonly keys: ApiKeyStore; readonly endpoints: EndpointStore; readonly clock: Clock };
 
-/** Credits spent by a key in a month, without refunds. */
-export type KeySpending = { readonly apiKeyId: ApiKeyId; readonly credits: number };
+/** What a new password does not end, and somebody else may have made: live API keys, and endpoints with a URL. */
+export function lastingAccess(ports: LastingAccessPorts) {
+  const { keys, endpoints, clock } = ports;
+  return {
+    /** How many there are; `undefined` without any. */
+    async countLastingAccess(account: AccountId) {
+      const lasting = await listLasting(ports, account);
+      const counted = { keys: lasting.keys.length, endpoints: lasting.endpoints.length };
+      return counted.keys + counted.endpoints > 0 ? counted : undefined;
+    },
 
-/** Spending of each key of the account, including revoked ones, in the UTC month of `at`, largest first. */
-export const readKeySpending =
-  ({ keys }: { readonly keys: Pick<ApiKeyStore, "spending"> }) =>
-  async (owner: AccountId, at: Date): Promise<readonly KeySpending[]> =>
-    [...(await keys.spending(owner, at))]
-      .map(([apiKeyId, { thisMonth }]) => ({ apiKeyId, credits: thisMonth }))
-      .sort((a, b) => b.credits - a.credits);
-
-type RevokeApiKeyPorts = {
-  readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">;
-  readonly clock: Pick<Clock, "now">;
-};
-
-/** Revokes a key of the account. A foreign or revoked key gives the same error as an unknown one. */
-export const revokeApiKey =
-  ({ keys, clock }: RevokeApiKeyPorts) =>
-  async (owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> => {
-    const ownKeys = await keys.listLive(owner);
-    return ownKeys.some((key) => key.id === id)
-      ? keys.revoke(id, clock.now())
-      : err(notFound(`There is no key ${id} on this account.`));
+    async endLastingAccess(account: AccountId): Promise<void> {
+      const lasting = await listLasting(ports, account);
+      const now = clock.now();
+      for (const { id } of lasting.keys) await keys.revoke(id, now);
+      for (const { id } of lasting.endpoints) await endpoints.delete(id, account, now);
+    },
   };
+}
 
-type RevokeAnyApiKeyPorts = { readonly keys: Pick<ApiKeyStore, "revoke">; readonly clock: Pick<Clock, "now"> };
-
-/** For the operator: revokes a key of any account. */
-export const revokeAnyApiKey =
-  ({ keys, clock }: RevokeAnyApiKeyPorts) =>
-  (id: ApiKeyId): Promise<Result<void, NotFound>> =>
-    keys.revoke(id, clock.now());
+async function listLasting({ keys, endpoints }: LastingAccessPorts, account: AccountId) {
+  const listed = await endpoints.list(account);
+  return { keys: await keys.listLive(account), endpoints: listed.filter(({ url }) => url !== undefined) };
+}

@@ -9,10 +9,10 @@ import type { PaidOrder } from "../../domain/credits/order.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ApplicationSettings } from "../application-settings.js";
-import type { Ids } from "../ports/ids.js";
-import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { HashingBusy } from "../ports/secrets.js";
 import type { AccountStore, EmailTaken } from "../ports/stores/account-stores.js";
-import { type NewApiKeyPorts, newApiKey } from "./api-keys.js";
+import type { Basics } from "../ports/stores/stores.js";
+import { newApiKey } from "./api-keys.js";
 import { admitLoginAttempt, type Credentials, type LoginThrottlePorts } from "./check-credentials.js";
 
 /** Data of a new account. */
@@ -30,11 +30,7 @@ export type NewAccount = {
 /** `secret`: of the first key, shown only once; `undefined` without a key. */
 export type OpenedAccount = { readonly account: Account; readonly secret: ApiKeySecret | undefined };
 
-type OpenAccountPorts = NewApiKeyPorts & {
-  readonly accounts: Pick<AccountStore, "open">;
-  readonly ids: Pick<Ids, "accountId" | "orderId">;
-  readonly secrets: Pick<Secrets, "hashPassword">;
-};
+type OpenAccountPorts = Basics & { readonly accounts: AccountStore };
 
 /** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */
 export const openAccount =

@@ -1,6 +1,5 @@
 import { isActive, type Task } from "../../domain/tasks/task.js";
-import type { HeldKeys } from "../accounts/held-keys.js";
-import type { KeyUses } from "../accounts/key-uses.js";
+import type { HeldKeys, KeyUses } from "../accounts/api-requests.js";
 import type { CompleteSettings } from "../application-settings.js";
 import { eventBody } from "../events/panorama-task.js";
 import type { Clock, MakeSchedule, Schedule } from "../ports/clock.js";

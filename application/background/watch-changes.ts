@@ -1,5 +1,5 @@
 import type { AccountId } from "../../domain/ids.js";
-import type { HeldKeys } from "../accounts/held-keys.js";
+import type { HeldKeys } from "../accounts/api-requests.js";
 import type { EventSignals, TaskSignals } from "../ports/signals.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { EventStore } from "../ports/stores/webhook-stores.js";

@@ -4,7 +4,7 @@
  */
 export const EQUIVALENT = [
   {
-    file: "application/accounts/admit-api-request.ts",
+    file: "application/accounts/api-requests.ts",
     mutators: ["ConditionalExpression"],
     line: "const secret = apiKey === undefined ? undefined : parseApiKeySecret(apiKey);",
     why: "a request without a key is refused either way",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { type CreatedApiKey, createApiKey } from "../../application/accounts/api-keys.js";
+import { apiKeys, type CreatedApiKey } from "../../application/accounts/api-keys.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
@@ -27,7 +27,8 @@ export const accountsWithKeys = async (
     const email = `${randomUUID()}@example.com` as Email;
     const { account } = (await openAccount(ports)({ email, credits: credits(amount) }))._unsafeUnwrap();
     const keys: CreatedApiKey[] = [];
-    while (keys.length < keysOfEach) keys.push((await createApiKey(ports)(account.id, "test", limits))._unsafeUnwrap());
+    while (keys.length < keysOfEach)
+      keys.push((await apiKeys(ports).createApiKey(account.id, "test", limits))._unsafeUnwrap());
     opened.push({ id: account.id, keys });
   }
   return opened;

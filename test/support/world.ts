@@ -21,8 +21,8 @@ export const aWorld = (given?: Stores) => {
     ids: new RandomIds(), // several worlds may share the stores
     generationTime: generationTime(),
   };
-  const requests = stores.countersAt(clock, RATE_LIMITS).apiRequests;
-  return { ...ports, requests, ...useCases(ports) };
+  const { apiRequests } = stores.countersAt(clock, RATE_LIMITS);
+  return { ...ports, apiRequests, ...useCases(ports) };
 };
 
 export type World = ReturnType<typeof aWorld>;

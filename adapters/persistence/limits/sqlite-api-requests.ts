@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { countRequest } from "../../../application/accounts/admit-api-request.js";
+import { countRequest } from "../../../application/accounts/api-requests.js";
 import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {

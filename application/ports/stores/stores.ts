@@ -36,5 +36,8 @@ export type Stores = {
   readonly rateLimits: RateLimits;
 };
 
-/** The stores, time and randomness. */
-export type StorePorts = Stores & { readonly clock: Clock; readonly ids: Ids; readonly secrets: Secrets };
+/** Time, randomness and hashes. */
+export type Basics = { readonly clock: Clock; readonly ids: Ids; readonly secrets: Secrets };
+
+/** The stores, time, randomness and hashes. */
+export type StorePorts = Stores & Basics;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import * as z from "zod";
 import type { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Routes } from "../../../adapters/http/routes.js";
-import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { expectError } from "../../support/error-answer.js";
@@ -240,7 +240,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
 
     it("refuses keys without the scope, revoked keys and expired keys", async () => {
       const keyWith = async (limits: Partial<KeyLimits>) =>
-        (await createApiKey(service)(customer.accountId, "k", { ...NO_LIMITS, ...limits }))._unsafeUnwrap();
+        (await apiKeys(service).createApiKey(customer.accountId, "k", { ...NO_LIMITS, ...limits }))._unsafeUnwrap();
       const refusal = async (key: string) => {
         const response = await send(route, { "x-api-key": key });
         expect(response.headers.get("www-authenticate")).toBe("Bearer");

@@ -1,4 +1,4 @@
-import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { deletions } from "../../../application/panoramas/deletions.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { dayOf } from "../../../domain/credits/budget.js";
@@ -93,7 +93,7 @@ export const ROUTES: readonly Route[] = [
         ),
         of: async (service: HttpService, { accountId }: Customer) => {
           const budget = window === "day" ? { creditsPerDay: credits(5) } : { creditsPerMonth: credits(5) };
-          const created = await createApiKey(service)(accountId, "limited", { ...NO_LIMITS, ...budget });
+          const created = await apiKeys(service).createApiKey(accountId, "limited", { ...NO_LIMITS, ...budget });
           const limited = { accountId, key: created._unsafeUnwrap().secret };
           await service.created(limited);
           return service.create(limited);

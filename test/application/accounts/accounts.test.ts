@@ -1,14 +1,8 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/support/builders.js";
-import { admitApiRequest, countRequest } from "../../../application/accounts/admit-api-request.js";
-import {
-  createApiKey,
-  listApiKeys,
-  readKeySpending,
-  revokeAnyApiKey,
-  revokeApiKey,
-} from "../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../application/accounts/api-keys.js";
+import { admissions, countRequest } from "../../../application/accounts/api-requests.js";
 import { hasAccounts, openAccount } from "../../../application/accounts/open-account.js";
 import { readAccount } from "../../../application/accounts/read-account.js";
 import type { AccountStore } from "../../../application/ports/stores/account-stores.js";
@@ -44,7 +38,7 @@ describe("openAccount", () => {
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
     const paid = { state: "paid", credits: 50, paidAt: world.clock.now() };
     expect(await world.orders.list(account.id, 9, undefined)).toMatchObject([paid]);
-    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
+    expect((await admissions(world).admitApiRequest(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
     expect(await world.keys.list(account.id)).toMatchObject([{ accountId: account.id, name: "first" }]);
   });
 
@@ -61,12 +55,11 @@ describe("openAccount", () => {
 
   it("stores a hash instead of the password", async () => {
     let hash: string | undefined;
-    const accounts: Pick<AccountStore, "open"> = {
-      open: async (_account, { passwordHash } = {}) => {
-        hash = passwordHash;
-        return world.accounts.open(anAccount(), { passwordHash });
-      },
+    const open: AccountStore["open"] = async (_account, { passwordHash } = {}) => {
+      hash = passwordHash;
+      return world.accounts.open(anAccount(), { passwordHash });
     };
+    const accounts = Object.assign(Object.create(world.accounts), { open });
     await openAccount({ ...world, accounts, secrets: fastSecrets() })({
       email,
       password: "correct horse battery staple",
@@ -88,18 +81,21 @@ describe("createApiKey", () => {
   it("refuses a key until an order is paid", async () => {
     const id = await emptyAccount();
     const order = (await world.createOrder(id, credits(10)))._unsafeUnwrap();
-    expect((await createApiKey(world)(id, "k"))._unsafeUnwrapErr()).toEqual({ kind: "no_paid_order", accountId: id });
+    expect((await apiKeys(world).createApiKey(id, "k"))._unsafeUnwrapErr()).toEqual({
+      kind: "no_paid_order",
+      accountId: id,
+    });
 
     await world.payOrder(order.id);
-    expect((await createApiKey(world)(id, "k"))._unsafeUnwrap().secret).toMatch(/^sk-[A-Za-z0-9_-]{43}$/);
+    expect((await apiKeys(world).createApiKey(id, "k"))._unsafeUnwrap().secret).toMatch(/^sk-[A-Za-z0-9_-]{43}$/);
   });
 });
 
 describe("admitApiRequest", () => {
   it("accepts a key's secret, which is not stored, until the key is revoked", async () => {
     const { account } = await open({ credits: credits(10) });
-    const { key, secret } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
-    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap()).toEqual({
+    const { key, secret } = (await apiKeys(world).createApiKey(account.id, "k"))._unsafeUnwrap();
+    expect((await admissions(world).admitApiRequest(secret, "read"))._unsafeUnwrap()).toEqual({
       accountId: account.id,
       key: { id: key.id, budgets: undefined },
       admission: { limit: 60, remaining: 59, resetSeconds: 60 },
@@ -109,13 +105,17 @@ describe("admitApiRequest", () => {
     expect(JSON.stringify(await world.keys.list(account.id))).not.toContain(secret.slice(3));
 
     await world.keys.revoke(key.id, world.clock.now());
-    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+    expect((await admissions(world).admitApiRequest(secret, "read"))._unsafeUnwrapErr()).toEqual({
+      kind: "invalid_api_key",
+    });
   });
 
   it.each([undefined, "", "sk-", `sk-${"a".repeat(43)}`, `pk-${"a".repeat(43)}`])(
     "rejects the key %j",
     async (text) => {
-      expect((await admitApiRequest(world)(text, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+      expect((await admissions(world).admitApiRequest(text, "read"))._unsafeUnwrapErr()).toEqual({
+        kind: "invalid_api_key",
+      });
     },
   );
 });
@@ -151,9 +151,9 @@ describe("countRequest", () => {
 describe("readAccount", () => {
   it("shows credits, threshold, live keys with their spending, orders and ledger, newest first", async () => {
     const { account } = await open({ credits: credits(100) });
-    const { key } = (await createApiKey(world)(account.id, "live"))._unsafeUnwrap();
-    const revoked = (await createApiKey(world)(account.id, "revoked"))._unsafeUnwrap().key;
-    await revokeAnyApiKey(world)(revoked.id);
+    const { key } = (await apiKeys(world).createApiKey(account.id, "live"))._unsafeUnwrap();
+    const revoked = (await apiKeys(world).createApiKey(account.id, "revoked"))._unsafeUnwrap().key;
+    await apiKeys(world).revokeAnyApiKey(revoked.id);
     const apiKey = { id: key.id, budgets: undefined };
     await world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
     expect((await world.accounts.setLowBalance(account.id, credits(7))).isOk()).toBe(true);
@@ -205,8 +205,8 @@ describe("readAccount", () => {
 describe("listApiKeys", () => {
   it("returns all keys with their spending, which is 0 for an unused key", async () => {
     const { account } = await open({ credits: credits(10), keyName: "first" });
-    await createApiKey(world)(account.id, "second");
-    const listed = (await listApiKeys(world)(account.id))._unsafeUnwrap();
+    await apiKeys(world).createApiKey(account.id, "second");
+    const listed = (await apiKeys(world).listApiKeys(account.id))._unsafeUnwrap();
     expect(listed.map(({ key, spending }) => [key.name, spending])).toEqual([
       ["first", { today: 0, thisMonth: 0 }],
       ["second", { today: 0, thisMonth: 0 }],
@@ -215,7 +215,10 @@ describe("listApiKeys", () => {
 
   it("returns not_found for an unknown account", async () => {
     const message = `There is no account ${accountId(404)}.`;
-    expect((await listApiKeys(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
+    expect((await apiKeys(world).listApiKeys(accountId(404)))._unsafeUnwrapErr()).toEqual({
+      kind: "not_found",
+      message,
+    });
   });
 });
 
@@ -224,15 +227,15 @@ describe("readKeySpending", () => {
     const id = (await open({ credits: credits(100) })).account.id;
     const spent = [];
     for (const panoramas of [1, 2]) {
-      const { key } = (await createApiKey(world)(id, "k"))._unsafeUnwrap();
+      const { key } = (await apiKeys(world).createApiKey(id, "k"))._unsafeUnwrap();
       const apiKey = { id: key.id, budgets: undefined };
       for (let n = 0; n < panoramas; n += 1) await world.createPanorama(id, aCreationRequest(), undefined, { apiKey });
-      await revokeAnyApiKey(world)(key.id);
+      await apiKeys(world).revokeAnyApiKey(key.id);
       spent.push({ apiKeyId: key.id, credits: 4 * panoramas });
     }
     const [one, two] = spent;
-    expect(await readKeySpending(world)(id, world.clock.now())).toEqual([two, one]);
-    expect(await readKeySpending(world)(id, new Date("2026-02-01T00:00:00.000Z"))).toEqual([]);
+    expect(await apiKeys(world).readKeySpending(id, world.clock.now())).toEqual([two, one]);
+    expect(await apiKeys(world).readKeySpending(id, new Date("2026-02-01T00:00:00.000Z"))).toEqual([]);
   });
 });
 
@@ -241,17 +244,17 @@ describe("revoking an API key", () => {
     const { account, secret } = await open({ credits: credits(10), keyName: "k" });
     const stranger = await open({ email: "other@example.com" as Email, credits: credits(10), keyName: "its own" });
     const [key] = await world.keys.list(account.id);
-    const other = (await createApiKey(world)(account.id, "other"))._unsafeUnwrap();
+    const other = (await apiKeys(world).createApiKey(account.id, "other"))._unsafeUnwrap();
     const message = `There is no key ${key!.id} on this account.`;
-    const refused = await revokeApiKey(world)(stranger.account.id, key!.id);
+    const refused = await apiKeys(world).revokeApiKey(stranger.account.id, key!.id);
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
-    expect((await admitApiRequest(world)(secret, "read")).isOk()).toBe(true);
-    expect((await revokeApiKey(world)(account.id, key!.id)).isOk()).toBe(true);
-    expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);
-    expect((await admitApiRequest(world)(other.secret, "read")).isOk()).toBe(true);
+    expect((await admissions(world).admitApiRequest(secret, "read")).isOk()).toBe(true);
+    expect((await apiKeys(world).revokeApiKey(account.id, key!.id)).isOk()).toBe(true);
+    expect((await admissions(world).admitApiRequest(secret, "read")).isErr()).toBe(true);
+    expect((await admissions(world).admitApiRequest(other.secret, "read")).isOk()).toBe(true);
   });
 
   it("revokeAnyApiKey returns not_found for an unknown key", async () => {
-    expect((await revokeAnyApiKey(world)(apiKeyId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await apiKeys(world).revokeAnyApiKey(apiKeyId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { type HeldKeys, heldKeys } from "../../../application/accounts/held-keys.js";
+import { type HeldKeys, heldKeys } from "../../../application/accounts/api-requests.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 
 describe("heldKeys", () => {

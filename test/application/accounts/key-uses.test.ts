@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { apiKeyId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { keyUses } from "../../../application/accounts/key-uses.js";
+import { keyUses } from "../../../application/accounts/api-requests.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 
 describe("keyUses", () => {
@@ -17,7 +17,7 @@ describe("keyUses", () => {
       if (!available) throw new Error("unreachable");
       written.push(some);
     };
-    uses = keyUses({ keys: { recordUses }, clock: { now: () => now } });
+    uses = keyUses({ keys: { recordUses }, clock: { now: () => now, sleep: async () => {} } });
   });
 
   it("writes one last use per key for many uses", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
-import { heldKeys } from "../../../application/accounts/held-keys.js";
+import { heldKeys } from "../../../application/accounts/api-requests.js";
 import { watchStreams } from "../../../application/background/watch-changes.js";
 import { eventStreams } from "../../../application/events/event-streams.js";
 import type { AccountId } from "../../../domain/ids.js";

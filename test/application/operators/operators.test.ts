@@ -12,7 +12,7 @@ import {
   noon,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { exportAccount } from "../../../application/accounts/export-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
 import { closeAccount, eraseAccount } from "../../../application/operators/close-account.js";
@@ -160,7 +160,7 @@ describe("exportAccount", () => {
 
   it("returns everything about the person, without hashes and secrets", async () => {
     const owner = await anOwner(world, 20);
-    const key = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const key = (await apiKeys(world).createApiKey(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
     const task = await create(owner, { prompt: "my own garden" });
     const { id } = task;
     const records = await recordsOf(owner);
@@ -241,7 +241,7 @@ describe("exportAccount", () => {
 describe("changeKeyLimits", () => {
   it("stores the limits returned by change, and refuses invalid ones", async () => {
     const owner = await anOwner(world, 20);
-    const { key } = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const { key } = (await apiKeys(world).createApiKey(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
     const change = changeKeyLimits(world);
     const limited = await change(key.id, (limits) => ok({ ...limits, creditsPerDay: credits(5) }));
     expect(limited._unsafeUnwrap().limits).toEqual({ ...NO_LIMITS, creditsPerDay: 5 });

@@ -9,7 +9,7 @@ import {
   orderId,
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
-import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { checkPasswordLink } from "../../../application/accounts/password-links.js";
 import { closeAccount } from "../../../application/operators/close-account.js";
 import { refundOrder } from "../../../application/operators/credits.js";
@@ -37,7 +37,7 @@ beforeEach(async () => {
   owner = await anOwner(world, 100);
 });
 
-const aKey = async (limits = NO_LIMITS) => (await createApiKey(world)(owner, "robot", limits))._unsafeUnwrap();
+const aKey = async (limits = NO_LIMITS) => (await apiKeys(world).createApiKey(owner, "robot", limits))._unsafeUnwrap();
 
 describe("findKeyBySecret", () => {
   it("finds a key by its secret, also a revoked key, and no key by an unknown secret", async () => {
@@ -54,7 +54,7 @@ describe("findKeyBySecret", () => {
 describe("revokeKeys", () => {
   it("revokes all keys of an account and of no other", async () => {
     const other = await anOwner(world, 100);
-    const kept = (await createApiKey(world)(other, "kept"))._unsafeUnwrap().key;
+    const kept = (await apiKeys(world).createApiKey(other, "kept"))._unsafeUnwrap().key;
     const before = (await world.keys.listLive(owner)).length;
     await aKey();
     expect((await revokeKeys(world)(owner))._unsafeUnwrap()).toBe(before + 1);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApiKey } from "../../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../../application/accounts/api-keys.js";
 import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
@@ -40,7 +40,7 @@ describe("cancelling and deleting panoramas", () => {
 
   it("POST /panoramas/{id}/cancel tells a key without the scope read no more than the end of the task", async () => {
     const limits = { ...NO_LIMITS, scopes: ["create"] as const };
-    const { secret } = (await createApiKey(service)(customer.accountId, "writer", limits))._unsafeUnwrap();
+    const { secret } = (await apiKeys(service).createApiKey(customer.accountId, "writer", limits))._unsafeUnwrap();
     const asWriter = (id: string) =>
       service.request(`/panoramas/${id}/cancel`, { ...customer, key: secret }, { method: "POST" });
     const canceled = await service.created(customer);

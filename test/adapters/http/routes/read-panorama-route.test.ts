@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aSucceededTask, noon, secondsAfter } from "../../../../adapters/contracts/support/builders.js";
-import { createApiKey } from "../../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../../application/accounts/api-keys.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
 const readJson = async (response: Response) => (await response.json()) as Record<string, unknown>;
@@ -170,7 +170,7 @@ describe("the reading routes", () => {
 
     it("answers at once when the account already holds 50 waits, over all its keys", async () => {
       const id = await service.created(customer);
-      const second = (await createApiKey(service)(customer.accountId, "second"))._unsafeUnwrap().secret;
+      const second = (await apiKeys(service).createApiKey(customer.accountId, "second"))._unsafeUnwrap().secret;
       const stranger = await service.customer();
       const [strangers, ours] = [await service.created(stranger), { ...customer, key: second }];
       const wait = (as: Customer, task = id) =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { lastingAccess } from "../../../../application/accounts/lasting-access.js";
+import { lastingAccess } from "../../../../application/accounts/api-keys.js";
 import { invite } from "../../../../application/operators/invite.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
