@@ -48,6 +48,9 @@ export type ApplicationSettings = {
   readonly viewerUrl?: ViewerUrl | undefined;
 };
 
+/** Settings of accounts that customers open. */
+export type SignUpSettings = Pick<ApplicationSettings, "signUp" | "welcomeCredits">;
+
 /** Adds the defaults of omitted settings. */
 export const completeSettings = ({
   policy = PANORAMA_POLICY,

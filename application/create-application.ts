@@ -1,29 +1,23 @@
 import type { Task } from "../domain/tasks/task.js";
-import { changePassword, deleteAccount } from "./accounts/account-settings.js";
+import { accountSettings } from "./accounts/account-settings.js";
+import { accounts } from "./accounts/accounts.js";
 import { apiKeys, lastingAccess } from "./accounts/api-keys.js";
 import { admissions, type HeldKeys, heldKeys, type KeyUses, keyUses } from "./accounts/api-requests.js";
-import { checkEmailLink, confirmEmail, sendEmailLink } from "./accounts/email-address.js";
-import { exportAccount } from "./accounts/export-account.js";
-import { hasAccounts, openAccount, signUp } from "./accounts/open-account.js";
-import { checkPasswordLink, sendPasswordLink, setPasswordByLink } from "./accounts/password-links.js";
-import { readAccount } from "./accounts/read-account.js";
-import { findSession, logIn, logOut } from "./accounts/sessions.js";
+import { accountExports } from "./accounts/export-account.js";
+import { links, mailedLinks } from "./accounts/links.js";
+import { logins, sessions } from "./accounts/sessions.js";
 import { type ApplicationSettings, type CompleteSettings, completeSettings } from "./application-settings.js";
 import { backgroundWork, type WorkName, wakeAfter } from "./background/background-work.js";
 import { receiveProviderWebhook } from "./background/receive-provider-webhook.js";
 import { clockSchedule } from "./background/work-runs.js";
-import { verifyLedger } from "./credits/ledger.js";
-import { buyCredits, cancelOrder, createOrder, payOrder, readOrder } from "./credits/orders.js";
-import { receivePaymentWebhook, reconcilePayments } from "./credits/payment-reports.js";
+import { ledger } from "./credits/ledger.js";
+import { orders } from "./credits/orders.js";
+import { purchases, reconciliations } from "./credits/purchases.js";
 import { eventStreams } from "./events/event-streams.js";
-import { listEntries } from "./list-entries.js";
-import { closeAccount } from "./operators/close-account.js";
-import { adjustCredits, refundOrder } from "./operators/credits.js";
-import { explainTask } from "./operators/explain-task.js";
-import { hideAllPanoramas, hidePanorama, suspendAccount } from "./operators/hide-panorama.js";
-import { invite, makePasswordLink } from "./operators/invite.js";
-import { changeKeyLimits, findKeyBySecret, revokeKeys } from "./operators/keys.js";
-import { recordAction } from "./operators/record-action.js";
+import { operatedAccounts, operatedKeys } from "./operators/accounts.js";
+import { operatedCredits } from "./operators/credits.js";
+import { operatedPanoramas } from "./operators/panoramas.js";
+import { operatorActions } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletions } from "./panoramas/deletions.js";
@@ -78,30 +72,14 @@ type StoreSettings = Pick<ApplicationSettings, "signUp" | "gallery" | "welcomeCr
  */
 export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   accounts: {
-    hasAny: hasAccounts(ports),
-    open: openAccount(ports),
-    signUp: signUp(ports, settings),
-    read: readAccount(ports),
-    setLowBalance: ports.accounts.setLowBalance.bind(ports.accounts),
-    logOut: logOut(ports),
-    findSession: findSession(ports),
-    checkPasswordLink: checkPasswordLink(ports, settings),
-    setPasswordByLink: setPasswordByLink(ports, settings),
-    checkEmailLink: checkEmailLink(ports),
-    ...admissions(ports),
+    ...accounts(ports, settings),
+    ...sessions(ports),
+    ...links(ports, settings),
     ...apiKeys(ports),
     ...lastingAccess(ports),
+    ...admissions(ports),
   },
-  credits: {
-    createOrder: createOrder(ports),
-    cancelOrder: cancelOrder(ports),
-    payOrder: payOrder(ports),
-    readOrder: readOrder(ports),
-    readBalance: ports.ledger.balance.bind(ports.ledger),
-    readTotals: ports.ledger.totals.bind(ports.ledger),
-    listEntries: listEntries(ports),
-    verifyLedger: verifyLedger(ports),
-  },
+  credits: { ...orders(ports), ...ledger(ports) },
   panoramas: {
     ...panoramas(ports, settings),
     checkUpload: checkUpload(ports, settings),
@@ -116,19 +94,11 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     resendDelivery: resendDelivery(ports),
   },
   operators: {
-    recordAction: recordAction(ports),
-    adjustCredits: adjustCredits(ports),
-    refundOrder: refundOrder(ports),
-    changeKeyLimits: changeKeyLimits(ports),
-    closeAccount: closeAccount(ports),
-    explainTask: explainTask(ports),
-    findKeyBySecret: findKeyBySecret(ports),
-    revokeKeys: revokeKeys(ports),
-    hidePanorama: hidePanorama(ports),
-    hideAllPanoramas: hideAllPanoramas(ports),
-    suspendAccount: suspendAccount(ports),
-    invite: invite(ports, settings),
-    makePasswordLink: makePasswordLink(ports),
+    ...operatedAccounts(ports, settings),
+    ...operatedKeys(ports),
+    ...operatedCredits(ports),
+    ...operatedPanoramas(ports),
+    ...operatorActions(ports),
   },
 });
 
@@ -146,25 +116,17 @@ type InnerPorts = ApplicationPorts & {
 /** All other use cases. Callers take their types from `UseCases`. */
 const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
   const stored = storeUseCases(ports, settings);
-  const { accounts, credits, webhooks, operators } = stored;
   return {
     accounts: {
-      ...accounts,
-      logIn: logIn(ports),
-      sendPasswordLink: sendPasswordLink(ports, settings),
-      changePassword: changePassword(ports),
-      sendEmailLink: sendEmailLink(ports),
-      confirmEmail: confirmEmail(ports),
-      delete: deleteAccount({ ...ports, closeAccount: operators.closeAccount }),
-      export: exportAccount(ports),
+      ...stored.accounts,
+      ...logins(ports),
+      ...mailedLinks(ports, settings),
+      ...accountSettings(ports),
+      ...accountExports(ports),
       noteKeyUse: ports.keyUses.note,
       holdKey: ports.heldKeys.hold,
     },
-    credits: {
-      ...credits,
-      buy: buyCredits(ports),
-      receivePaymentWebhook: receivePaymentWebhook(ports),
-    },
+    credits: { ...stored.credits, ...purchases(ports) },
     panoramas: {
       ...stored.panoramas,
       ...progress(ports),
@@ -176,11 +138,8 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
     events: eventStreams(ports),
-    webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
-    operators: {
-      ...operators,
-      reconcilePayments: reconcilePayments(ports),
-    },
+    webhooks: { ...stored.webhooks, testEndpoint: testEndpoint(ports) },
+    operators: { ...stored.operators, ...reconciliations(ports) },
   };
 };
 

@@ -1,4 +1,4 @@
-import { emailLinkDigest } from "../../application/accounts/email-address.js";
+import { emailLinkDigest } from "../../application/accounts/links.js";
 import { CLOCK_TOLERANCE_MILLISECONDS, type Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";

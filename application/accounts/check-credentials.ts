@@ -12,11 +12,9 @@ import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.j
 const PARTY_DIGITS = 32;
 
 /** Key of a rate-limit counter: a digest of the name. */
-export const limitKeyOf = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
-  secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
-
-/** Ports of the login limits. */
-export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Pick<Secrets, "sha256"> };
+export function limitKeyOf(secrets: Secrets, name: string): RateLimitedParty {
+  return secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
+}
 
 /** E-mail address and network of a login. */
 export type LoginAttempt = {
@@ -30,10 +28,10 @@ export type LoginAttempt = {
  * address. Keep this order: an attempt that the network limit refuses must not count for the address, or one network
  * could lock out the owner.
  */
-export const admitLoginAttempt = async (
-  { rateLimits, secrets }: LoginThrottlePorts,
+export async function admitLoginAttempt(
+  { rateLimits, secrets }: { readonly rateLimits: RateLimits; readonly secrets: Secrets },
   { email, remoteAddress }: LoginAttempt,
-): Promise<Result<void, RateLimited>> => {
+): Promise<Result<void, RateLimited>> {
   const address = email.trim().toLowerCase();
   const counted = [
     ["login_network", `address ${remoteAddress}`],
@@ -45,7 +43,7 @@ export const admitLoginAttempt = async (
     if (admitted.isErr()) return err(admitted.error);
   }
   return ok(undefined);
-};
+}
 
 /** The error for a wrong password, an account without a password, and an unknown e-mail address alike. */
 export type WrongLogin = { readonly kind: "wrong_login" };
@@ -56,11 +54,12 @@ export type Credentials = LoginAttempt & { readonly password: string };
 /** Result of a password check. The next step compares `passwordHash` to detect a change of the password. */
 type Proof = { readonly accountId: AccountId; readonly passwordHash: string };
 
-/** Ports of `checkCredentials`. */
-export type CredentialsPorts = Pick<LoginThrottlePorts, "rateLimits"> & {
-  readonly accounts: Pick<AccountStore, "findByEmail">;
-  readonly secrets: Pick<Secrets, "sha256" | "verifyPassword">;
-  readonly reporter: Pick<Reporter, "report">;
+/** What a password check needs. */
+export type CredentialPorts = {
+  readonly accounts: AccountStore;
+  readonly rateLimits: RateLimits;
+  readonly secrets: Secrets;
+  readonly reporter: Reporter;
 };
 
 export const WRONG_LOGIN: WrongLogin = { kind: "wrong_login" };
@@ -71,11 +70,11 @@ type Refusals = WrongLogin | RateLimited | HashingBusy;
  * Counts the attempt, and compares the password. Takes the same time for an unknown e-mail address as for a known one.
  * The wait for a turn to hash ends when `signal` is aborted.
  */
-export const checkCredentials = async (
-  ports: CredentialsPorts,
+export async function checkCredentials(
+  ports: CredentialPorts,
   credentials: Credentials,
   signal?: AbortSignal,
-): Promise<Result<Proof, Refusals>> => {
+): Promise<Result<Proof, Refusals>> {
   const { remoteAddress: network } = credentials;
   const refuse = (refusal: Refusals, reason: LoginFailure, accountId?: AccountId): Result<never, Refusals> => {
     ports.reporter.report({ kind: "login_failed", reason, network, accountId });
@@ -93,7 +92,7 @@ export const checkCredentials = async (
   if (passwordHash === undefined) return refuse(WRONG_LOGIN, "no_password", account.id);
   if (!right.value) return refuse(WRONG_LOGIN, "wrong_password", account.id);
   return ok({ accountId: account.id, passwordHash });
-};
+}
 
 /** Input of `checkOwnPassword`. */
 export type OwnPassword = Omit<Credentials, "email">;
@@ -102,13 +101,13 @@ export type OwnPassword = Omit<Credentials, "email">;
  * Checks the password again before a sensitive change, in case the session was left open or stolen. Counts as a login
  * attempt.
  */
-export const checkOwnPassword = async (
-  ports: CredentialsPorts,
+export async function checkOwnPassword(
+  ports: CredentialPorts,
   { id, email }: Account,
   own: OwnPassword,
   signal?: AbortSignal,
-): Promise<Result<Proof, Refusals>> => {
+): Promise<Result<Proof, Refusals>> {
   const proof = await checkCredentials(ports, { ...own, email }, signal);
   // The address may have gone to another account since the session was read.
   return proof.isOk() && proof.value.accountId !== id ? err(WRONG_LOGIN) : proof;
-};
+}

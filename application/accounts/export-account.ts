@@ -10,13 +10,13 @@ import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
 import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";
 import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 
-type Ports = {
-  readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
-  readonly keys: Pick<ApiKeyStore, "list">;
-  readonly orders: Pick<OrderStore, "list">;
-  readonly ledger: Pick<LedgerStore, "list">;
-  readonly endpoints: Pick<EndpointStore, "list">;
-  readonly storage: Pick<ObjectStorage, "urlOf">;
+type ExportPorts = {
+  readonly operators: OperatorStore;
+  readonly keys: ApiKeyStore;
+  readonly orders: OrderStore;
+  readonly ledger: LedgerStore;
+  readonly endpoints: EndpointStore;
+  readonly storage: ObjectStorage;
 };
 
 /** A page is read in one turn of the event loop, in which nobody else is served. */
@@ -27,16 +27,19 @@ export type ExportedRecord = {
   readonly type: "account" | "key" | "order" | "ledger_entry" | "panorama" | "upload" | "webhook_endpoint";
 } & Readonly<Record<string, unknown>>;
 
-/** All personal data of an account, without hashes and secrets. Streams page by page. */
-export const exportAccount =
-  (ports: Ports) =>
-  async (id: AccountId): Promise<Result<AsyncIterable<ExportedRecord>, NotFound>> => {
-    const account = await ports.operators.account(id);
-    return account === undefined ? err(notFound(`There is no account ${id}.`)) : ok(recordsOf(ports, account));
+/** The data of accounts, for their owners. */
+export function accountExports(ports: ExportPorts) {
+  return {
+    /** All personal data of an account, without hashes and secrets. Streams page by page. */
+    async export(id: AccountId): Promise<Result<AsyncIterable<ExportedRecord>, NotFound>> {
+      const account = await ports.operators.account(id);
+      return account === undefined ? err(notFound(`There is no account ${id}.`)) : ok(recordsOf(ports, account));
+    },
   };
+}
 
 async function* recordsOf(
-  { operators, keys, orders, ledger, endpoints, storage }: Ports,
+  { operators, keys, orders, ledger, endpoints, storage }: ExportPorts,
   { account, standing, closedAt }: AccountSummary,
 ): AsyncIterable<ExportedRecord> {
   const { id } = account;
@@ -77,7 +80,7 @@ async function* allOf<Item, Cursor>(
   }
 }
 
-const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
+function panoramaOf({ task, isDeleted }: TaskOfAccount, storage: ObjectStorage): ExportedRecord {
   const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
   const image =
     task.state === "succeeded" && !isDeleted && task.image.status !== "expired"
@@ -98,4 +101,4 @@ const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStor
     isDeleted,
     imageUrl: image,
   };
-};
+}

@@ -13,66 +13,65 @@ import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 
-type AdjustCreditsPorts = {
-  readonly accounts: Pick<AccountStore, "exists">;
-  readonly operators: Pick<OperatorStore, "adjust">;
-  readonly clock: Pick<Clock, "now">;
-};
-
 /** The reference was used for a different amount. */
 type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEntry };
-
-/**
- * For the operator: adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new
- * balance. Never takes more than the balance.
- */
-export const adjustCredits =
-  ({ accounts, operators, clock }: AdjustCreditsPorts) =>
-  async (
-    id: AccountId,
-    change: number,
-    reason: AdjustmentReason,
-    reference?: AdjustmentReference,
-  ): Promise<Result<Credits, NotFound | InsufficientCredits | ReferenceUsed>> => {
-    if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
-    const now = clock.now();
-    return operators.adjust(
-      id,
-      (funds, known) => {
-        if (known === undefined) return adjust({ accountId: id, funds, change, reason, reference, at: now });
-        return known.credits === change ? ok({ funds, entries: [] }) : err({ kind: "reference_used", known } as const);
-      },
-      reference,
-    );
-  };
-
-type RefundOrderPorts = {
-  readonly orders: Pick<OrderStore, "find" | "returnByHand">;
-  readonly clock: Pick<Clock, "now">;
-};
 
 /** The order is not paid, or only `left` of its credits can still be taken back by hand. */
 type CannotRefund = { readonly kind: "not_paid" } | { readonly kind: "too_many_credits"; readonly left: number };
 
-/**
- * For the operator: removes `amount` credits of a paid order (default: all remaining), for money refunded by hand.
- * Spent credits become debt. Moves no money.
- */
-export const refundOrder =
-  ({ orders, clock }: RefundOrderPorts) =>
-  async (
-    id: OrderId,
-    amount: number | undefined,
-    reason: AdjustmentReason,
-  ): Promise<Result<Order, NotFound | CannotRefund>> => {
-    if ((await orders.find(id)) === undefined) return err(notFound(`There is no order ${id}.`));
-    const at = clock.now();
-    return orders.returnByHand<CannotRefund>(id, at, (order, returns) => {
-      if (order.state === "pending") return err({ kind: "not_paid" });
-      const left = remainingManualReturn(order.credits, returns);
-      const taken = amount ?? left;
-      if (left === 0 || taken > left) return err({ kind: "too_many_credits", left });
-      const returnId = `hand_${id}_${returns.length + 1}`;
-      return ok({ id: returnId, kind: "operator", credits: credits(taken), reason, at });
-    });
+type OperatedCreditPorts = {
+  readonly accounts: AccountStore;
+  readonly orders: OrderStore;
+  readonly operators: OperatorStore;
+  readonly clock: Clock;
+};
+
+/** Credits of all accounts, for the operator. */
+export function operatedCredits({ accounts, orders, operators, clock }: OperatedCreditPorts) {
+  return {
+    /**
+     * Adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new balance. Never
+     * takes more than the balance.
+     */
+    async adjustCredits(
+      id: AccountId,
+      change: number,
+      reason: AdjustmentReason,
+      reference?: AdjustmentReference,
+    ): Promise<Result<Credits, NotFound | InsufficientCredits | ReferenceUsed>> {
+      if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
+      const now = clock.now();
+      return operators.adjust(
+        id,
+        (funds, known) => {
+          if (known === undefined) return adjust({ accountId: id, funds, change, reason, reference, at: now });
+          return known.credits === change
+            ? ok({ funds, entries: [] })
+            : err({ kind: "reference_used", known } as const);
+        },
+        reference,
+      );
+    },
+
+    /**
+     * Removes `amount` credits of a paid order (default: all remaining), for money refunded by hand. Spent credits
+     * become debt. Moves no money.
+     */
+    async refundOrder(
+      id: OrderId,
+      amount: number | undefined,
+      reason: AdjustmentReason,
+    ): Promise<Result<Order, NotFound | CannotRefund>> {
+      if ((await orders.find(id)) === undefined) return err(notFound(`There is no order ${id}.`));
+      const at = clock.now();
+      return orders.returnByHand<CannotRefund>(id, at, (order, returns) => {
+        if (order.state === "pending") return err({ kind: "not_paid" });
+        const left = remainingManualReturn(order.credits, returns);
+        const taken = amount ?? left;
+        if (left === 0 || taken > left) return err({ kind: "too_many_credits", left });
+        const returnId = `hand_${id}_${returns.length + 1}`;
+        return ok({ id: returnId, kind: "operator", credits: credits(taken), reason, at });
+      });
+    },
   };
+}

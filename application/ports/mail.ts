@@ -15,7 +15,7 @@ export type PasswordLetter = {
   readonly token: PasswordLinkToken;
 };
 
-/** An e-mail with a link that confirms its recipient as the new address of the account (accounts/email-address.ts). */
+/** An e-mail with a link that confirms its recipient as the new address of the account (accounts/links.ts). */
 export type EmailLetter = {
   readonly kind: "confirm_email";
   readonly to: Email;

@@ -1,6 +1,6 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import { failedParam, failureMessage } from "../../application/events/failure-sentence.js";
-import type { TaskStory } from "../../application/operators/explain-task.js";
+import type { TaskStory } from "../../application/operators/panoramas.js";
 import { pageOf } from "../../application/page-of.js";
 import type { OperatorFilter, TaskOfAccount } from "../../application/ports/stores/operator-store.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";

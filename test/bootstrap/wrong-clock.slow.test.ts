@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
-import { verifyLedger } from "../../application/credits/ledger.js";
+import { ledger } from "../../application/credits/ledger.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
@@ -76,7 +76,7 @@ describe("two instances on PostgreSQL, one of whose wall clocks is ten minutes a
     expect(provider.tasks.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
     const credits = await Promise.all(keys.map((key) => new RestClient(wrong.url, key).credits()));
     expect(credits).toEqual(keys.map(() => CREDITS - TASKS_OF_EACH * PRICE));
-    expect((await verifyLedger(sqlStores(database))()).findings).toEqual([]);
+    expect((await ledger(sqlStores(database)).verifyLedger()).findings).toEqual([]);
   });
 
   it("are ready or not, and say why: log, metric, /readyz", async () => {

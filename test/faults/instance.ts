@@ -3,10 +3,9 @@ import type { Row, Sql } from "../../adapters/persistence/database/sql/database.
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
-import { buyCredits } from "../../application/credits/orders.js";
-import { receivePaymentWebhook } from "../../application/credits/payment-reports.js";
+import { purchases } from "../../application/credits/purchases.js";
 import { eventBody } from "../../application/events/panorama-task.js";
-import { hidePanorama } from "../../application/operators/hide-panorama.js";
+import { operatedPanoramas } from "../../application/operators/panoramas.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { deleteOldEvents } from "../../application/webhooks/deliveries.js";
@@ -138,13 +137,13 @@ export class Instance {
     return {
       ...useCases(ports),
       admit: requests.admit.bind(requests),
-      hide: hidePanorama({ ...ports, operators: guarded("operators", stores.operators) }),
+      hide: operatedPanoramas({ ...ports, operators: guarded("operators", stores.operators) }).hidePanorama,
       upload: uploadImages(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 }),
       receiveWebhook: receiveProviderWebhook(ports),
       deliver: deliverEvents(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }),
       forget: deleteOldEvents(ports),
-      buyPack: buyCredits({ ...ports, payments: guarded("payments", outside.payments) }),
-      receivePayment: receivePaymentWebhook({ ...ports, payments: outside.payments }),
+      buyPack: purchases({ ...ports, payments: guarded("payments", outside.payments) }).buy,
+      receivePayment: purchases({ ...ports, payments: outside.payments }).receivePaymentWebhook,
     };
   }
 

@@ -12,9 +12,10 @@ import {
   aSubmittingTask,
   openATask,
 } from "../../adapters/contracts/support/builders.js";
-import { verifyLedger } from "../../application/credits/ledger.js";
-import { closeAccount } from "../../application/operators/close-account.js";
-import { refundOrder } from "../../application/operators/credits.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { ledger } from "../../application/credits/ledger.js";
+import { closeAccount } from "../../application/operators/accounts.js";
+import { operatedCredits } from "../../application/operators/credits.js";
 import { StoreBusy } from "../../application/ports/stores/store-errors.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
@@ -31,7 +32,7 @@ const ACCOUNTS = 6;
 const PRICE_CENTS = 900;
 const BUDGET = 1_000_000;
 const REASON = "stress" as AdjustmentReason;
-const clock = { now: () => new Date() };
+const clock = new SystemClock();
 
 /** Open accounts, each with credits and a key that has a budget. */
 export const openStressedAccounts = async (database: AnyDatabase): Promise<void> => {
@@ -123,7 +124,7 @@ const operationsOn = (database: AnyDatabase) => {
     win: (n: number) => disputed(n, "won", 0, 2),
     returnByHand: async (n: number) => {
       const id = await orderOf(n, true);
-      if (id !== undefined) await refundOrder({ orders, clock })(id, 3, REASON);
+      if (id !== undefined) await operatedCredits({ accounts, orders, operators, clock }).refundOrder(id, 3, REASON);
     },
     limit: (n: number) =>
       operators.setKeyLimits(apiKeyId(n), (limits) =>
@@ -131,7 +132,7 @@ const operationsOn = (database: AnyDatabase) => {
       ),
     // The last accounts are closed at some time; a repeated close books what they have received since.
     close: async (n: number) => {
-      if (n > ACCOUNTS / 2) await closeAccount({ accounts, operators, clock })(accountId(n));
+      if (n > ACCOUNTS / 2) await closeAccount({ accounts, operators, clock }, accountId(n));
     },
   };
 };
@@ -188,7 +189,7 @@ const INEXACT = {
 
 /** What is not exact after a stress, one sentence each. */
 export const stressFindings = async (database: AnyDatabase, runs: readonly Stress[]): Promise<string[]> => {
-  const { findings } = await verifyLedger(sqlStores(database))();
+  const { findings } = await ledger(sqlStores(database)).verifyLedger();
   const found = [...findings];
   const met = new Set(runs.flatMap((run) => run.met)).size;
   if (met !== runs[0]?.pairs) found.push(`only ${met} of ${runs[0]?.pairs} pairs were run`);

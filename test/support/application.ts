@@ -10,7 +10,7 @@ import { startQueuedTasks } from "../../application/background/start-queued-task
 import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
 import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-changes.js";
-import { createOrder, payOrder } from "../../application/credits/orders.js";
+import { orders } from "../../application/credits/orders.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletions } from "../../application/panoramas/deletions.js";
@@ -105,8 +105,8 @@ export const useCases = (ports: Ports) => {
     retryImage: stored.retryImage,
     retryFailedImages: stored.retryFailedImages,
     deletePanorama: deletions(ports).delete,
-    createOrder: createOrder(ports),
-    payOrder: payOrder(ports),
+    createOrder: orders(ports).createOrder,
+    payOrder: orders(ports).payOrder,
   };
 };
 

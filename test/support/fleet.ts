@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
 import type { Database } from "../../adapters/persistence/database/sql/database.js";
-import { verifyLedger } from "../../application/credits/ledger.js";
+import { ledger } from "../../application/credits/ledger.js";
 import type { AccountId } from "../../domain/ids.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";
 import { migratedInstallation } from "./migrated-installation.js";
@@ -91,7 +91,7 @@ export class Fleet {
     return {
       tasks: await this.database.sql("select * from task order by id"),
       entries: await this.database.sql("select * from ledger_entry order by id"),
-      findings: (await verifyLedger(sqlStores(this.database))()).findings,
+      findings: (await ledger(sqlStores(this.database)).verifyLedger()).findings,
     };
   }
 

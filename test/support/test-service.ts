@@ -9,8 +9,8 @@ import { RecordingReporter } from "../../adapters/memory/recording-ports.js";
 import type { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { memoryDatabase, memoryStores } from "../../adapters/persistence/memory-stores.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
+import { accounts } from "../../application/accounts/accounts.js";
 import { heldKeys, keyUses } from "../../application/accounts/api-requests.js";
-import { openAccount } from "../../application/accounts/open-account.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
@@ -49,6 +49,7 @@ export abstract class TestService {
   readonly events = this.stores.events;
   readonly endpoints = this.stores.endpoints;
   readonly deliveries = this.stores.deliveries;
+  readonly operators = this.stores.operators;
   readonly rateLimits = this.stores.rateLimits;
   readonly eventSignals = new InProcessEventSignals();
   readonly signals = new InProcessTaskSignals();
@@ -113,7 +114,7 @@ export abstract class TestService {
   /** An account with a paid order and an API key. */
   protected async opened(email: string, amount: number, keyName: string, password?: string) {
     const asked = { email: email as Email, password, credits: credits(amount), keyName };
-    const { account, secret } = (await openAccount(this)(asked))._unsafeUnwrap();
+    const { account, secret } = (await accounts(this).open(asked))._unsafeUnwrap();
     return { id: account.id, email, key: secret ?? "" };
   }
 

@@ -17,7 +17,7 @@ import {
 import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import type { Page } from "../../adapters/web-page/page.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
-import { payOrder } from "../../application/credits/orders.js";
+import { orders } from "../../application/credits/orders.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { OrderId } from "../../domain/credits/order.js";
@@ -147,7 +147,7 @@ export class WebService extends TestService {
 
   async payEveryOrder(): Promise<void> {
     for (const { id } of await this.database.sql("select id from credit_order"))
-      (await payOrder(this)(id as OrderId))._unsafeUnwrap();
+      (await orders(this).payOrder(id as OrderId))._unsafeUnwrap();
   }
 
   private async webSide(useCases: ReturnType<WebService["useCases"]>, sendsMail: boolean, settings: Settings) {

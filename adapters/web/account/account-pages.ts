@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
-import type { AccountOverview } from "../../../application/accounts/read-account.js";
+import type { AccountOverview } from "../../../application/accounts/accounts.js";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { OrderClosed } from "../../../application/credits/orders.js";
+import type { OrderClosed } from "../../../application/credits/purchases.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";

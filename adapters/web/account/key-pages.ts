@@ -1,5 +1,5 @@
+import type { AccountOverview } from "../../../application/accounts/accounts.js";
 import type { KeyWithSpending } from "../../../application/accounts/api-keys.js";
-import type { AccountOverview } from "../../../application/accounts/read-account.js";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";

@@ -1,6 +1,6 @@
 import type { WrongLogin } from "../../../application/accounts/check-credentials.js";
-import type { SameEmail } from "../../../application/accounts/email-address.js";
 import type { ExportedRecord } from "../../../application/accounts/export-account.js";
+import type { SameEmail } from "../../../application/accounts/links.js";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";

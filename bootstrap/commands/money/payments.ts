@@ -1,5 +1,5 @@
 import { err, ok, safeTry } from "neverthrow";
-import { reconcilePayments } from "../../../application/credits/payment-reports.js";
+import { reconciliations } from "../../../application/credits/purchases.js";
 import { misused, refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import { type Command, fromOf } from "../common/command.js";
@@ -26,7 +26,7 @@ export const paymentsReconcile: Command = {
         reporter: await service.get(reporter),
         payments: await service.get(payments),
       };
-      const compared = await reconcilePayments(ports)(from);
+      const compared = await reconciliations(ports).reconcilePayments(from);
       const { reports, changes } = yield* compared.mapErr(({ reason }) =>
         refused(`Stripe cannot be asked: ${reason}.`),
       );

@@ -14,7 +14,7 @@ import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-ope
 import type { Row } from "../../../adapters/persistence/database/sql/columns.js";
 import { insert } from "../../../adapters/persistence/database/sql/statement.js";
 import { writeEvent } from "../../../adapters/persistence/webhooks/event-rows.js";
-import { hidePanorama } from "../../../application/operators/hide-panorama.js";
+import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { openOrder } from "../../../domain/credits/order.js";
 import { panoramaName } from "../../../domain/images/object-name.js";
@@ -80,7 +80,10 @@ const furnish = async (service: WebService, { id: accountId, email }: Person, na
     secrets.push(task.id, task.slug);
     if (change === "hidden") {
       const operators = new SqlOperatorStore(database);
-      await hidePanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
+      await operatedPanoramas({ ...service, operators }).hidePanorama(task.slug, {
+        reason: `${name}'s secret reason`,
+        by: "olga",
+      });
     }
     if (kind !== "saved" && kind !== "failed, deleted") continue;
     const written = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
-import { hidePanorama } from "../../../application/operators/hide-panorama.js";
+import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { changeTask } from "../../support/put-task.js";
@@ -70,7 +70,10 @@ describe("a panorama that an operator has hidden", () => {
 
   it("answers 404 to others for GET, HEAD, Range and conditional requests", async () => {
     const operators = new SqlOperatorStore(service.database);
-    const hidden = await hidePanorama({ ...service, operators })(task.slug, { reason: REASON, by: "olga" });
+    const hidden = await operatedPanoramas({ ...service, operators }).hidePanorama(task.slug, {
+      reason: REASON,
+      by: "olga",
+    });
     expect(hidden.isOk()).toBe(true);
     for (const headers of strangers) {
       for (const path of paths) {

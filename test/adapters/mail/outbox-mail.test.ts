@@ -10,7 +10,7 @@ import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/accounts/sql-letter-outbox.js";
 import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
-import { emailLinkDigest } from "../../../application/accounts/email-address.js";
+import { emailLinkDigest } from "../../../application/accounts/links.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../../domain/accounts/password.js";

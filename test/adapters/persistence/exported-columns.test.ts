@@ -13,10 +13,15 @@ import {
   orderId,
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { tables } from "../../../adapters/persistence/database/schema/schema.js";
-import { type ExportedRecord, exportAccount } from "../../../application/accounts/export-account.js";
+import { memoryStores } from "../../../adapters/persistence/memory-stores.js";
+import { accountExports, type ExportedRecord } from "../../../application/accounts/export-account.js";
 import type { OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import { credits } from "../../../domain/credits/credits.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import { overridden } from "../../support/overridden.js";
 
 /** Columns of a table, separated by spaces. */
 type Columns = {
@@ -167,23 +172,26 @@ describe("the export of an account", () => {
         return page as never;
       };
     };
-    const exported = await exportAccount({
-      operators: {
+    const stores = memoryStores(new HandClock(), RATE_LIMITS);
+    const exported = await accountExports({
+      operators: overridden(stores.operators, {
         account: async () => ({ account, standing: { ...standing, lowBalanceThreshold: credits(5) }, closedAt: later }),
         tasks: once([
           { task: aSucceededTask({ request, ...own }), isDeleted: false },
           { task: aFailedTask({ request }), isDeleted: true },
         ]),
         unusedUploads: once([{ name: "upload-1", uploadedAt: noon }]),
-      },
-      keys: { list: async () => [key, anApiKey({ id: apiKeyId(2) })] },
-      orders: { list: once([order]) as OrderStore["list"] },
-      ledger: { list: once([...entries, spent].map((one, n) => ({ entry: one, cursor: n }))) },
-      endpoints: {
+      }),
+      keys: overridden(stores.keys, { list: async () => [key, anApiKey({ id: apiKeyId(2) })] }),
+      orders: overridden(stores.orders, { list: once([order]) as OrderStore["list"] }),
+      ledger: overridden(stores.ledger, {
+        list: once([...entries, spent].map((one, n) => ({ entry: one, cursor: n }))),
+      }),
+      endpoints: overridden(stores.endpoints, {
         list: async () => [anEndpoint({ failingSince: noon, off: { at: later, reason: "failing" } })],
-      },
-      storage: { urlOf: (name) => `https://service.example/${name}` },
-    })(account.id);
+      }),
+      storage: overridden(new MemoryObjectStorage(), { urlOf: (name) => `https://service.example/${name}` }),
+    }).export(account.id);
     const all: ExportedRecord[] = [];
     for await (const record of exported._unsafeUnwrap()) all.push(record);
     records = JSON.parse(JSON.stringify(all)) as ExportedRecord[];

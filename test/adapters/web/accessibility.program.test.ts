@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
-import { sendEmailLink } from "../../../application/accounts/email-address.js";
-import { sendPasswordLink } from "../../../application/accounts/password-links.js";
+import { mailedLinks } from "../../../application/accounts/links.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import {
@@ -77,7 +76,7 @@ describe("accessibility of the web pages", () => {
     await check("a refused sign-up");
     for (const path of ["/password/forgot?sent=1", "/password/reset", "/terms", "/nope", "/p/abcdefghijklmnop"])
       await visit(path);
-    await sendPasswordLink(service)({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
+    await mailedLinks(service).sendPasswordLink({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
     await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
     await visit("/docs");
     await visit("/mcp");
@@ -101,7 +100,7 @@ describe("accessibility of the web pages", () => {
     const email = "ann-at-home@example.com";
     const own = { email, password: PASSWORD, remoteAddress: "::1" };
     const { account } = (await service.accounts.findByEmail(ann.email as Email)) ?? {};
-    if (account !== undefined) (await sendEmailLink(service)(account, own))._unsafeUnwrap();
+    if (account !== undefined) (await mailedLinks(service).sendEmailLink(account, own))._unsafeUnwrap();
     await visit(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
     await visit("/account/email?token=none");
   };

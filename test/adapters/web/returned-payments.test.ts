@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
-import { refundOrder } from "../../../application/operators/credits.js";
+import { operatedCredits } from "../../../application/operators/credits.js";
 import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { adjust } from "../../../domain/credits/funds.js";
@@ -51,7 +51,7 @@ describe("an account whose payment came back", () => {
 
   it("owes the spent credits, which every creation and the account page show", async () => {
     const ann = await customer("ann", 480);
-    (await refundOrder(service)(orderId("ord-ann"), undefined, REASON))._unsafeUnwrap();
+    (await operatedCredits(service).refundOrder(orderId("ord-ann"), undefined, REASON))._unsafeUnwrap();
     const sentence =
       "A payment was returned after its credits were spent, so this account owes 480 credits. A purchase pays them first: buy at least 484 to create this.";
     expect(await create(ann)).toEqual([402, "insufficient_credits", sentence]);
@@ -64,7 +64,7 @@ describe("an account whose payment came back", () => {
 
   it("pays its debt with the next purchase, and creates again", async () => {
     const bob = await customer("bob", 500);
-    (await refundOrder(service)(orderId("ord-bob"), 90, REASON))._unsafeUnwrap();
+    (await operatedCredits(service).refundOrder(orderId("ord-bob"), 90, REASON))._unsafeUnwrap();
     await buy(bob, "ord-bob-2", 100);
     expect(await service.ledger.totals(bob.id)).toMatchObject({ remaining: 10 });
     expect((await create(bob))[0]).toBe(202);

@@ -1,10 +1,9 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import { type AccountPlaces, accounts, type NewAccount } from "../../../application/accounts/accounts.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { admissions, countRequest } from "../../../application/accounts/api-requests.js";
-import { hasAccounts, openAccount } from "../../../application/accounts/open-account.js";
-import { readAccount } from "../../../application/accounts/read-account.js";
 import type { AccountStore } from "../../../application/ports/stores/account-stores.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -19,8 +18,8 @@ beforeEach(() => {
 });
 
 const email = "owner@example.com" as Email;
-const open = async (differences: Partial<Parameters<ReturnType<typeof openAccount>>[0]> = {}) =>
-  (await openAccount(world)({ email, ...differences }))._unsafeUnwrap();
+const open = async (differences: Partial<NewAccount> = {}) =>
+  (await accounts(world).open({ email, ...differences }))._unsafeUnwrap();
 
 const emptyAccount = async (): Promise<AccountId> => (await open()).account.id;
 
@@ -43,14 +42,14 @@ describe("openAccount", () => {
   });
 
   it("refuses a key without a paid order and stores nothing", async () => {
-    const refused = await openAccount(world)({ email, keyName: "first" });
+    const refused = await accounts(world).open({ email, keyName: "first" });
     expect(refused._unsafeUnwrapErr().kind).toBe("no_paid_order");
     expect(await world.accounts.isEmpty()).toBe(true);
   });
 
   it("refuses an e-mail address that is taken", async () => {
     await open();
-    expect((await openAccount(world)({ email }))._unsafeUnwrapErr()).toEqual({ kind: "email_taken", email });
+    expect((await accounts(world).open({ email }))._unsafeUnwrapErr()).toEqual({ kind: "email_taken", email });
   });
 
   it("stores a hash instead of the password", async () => {
@@ -60,7 +59,7 @@ describe("openAccount", () => {
       return world.accounts.open(anAccount(), { passwordHash });
     };
     const accounts = Object.assign(Object.create(world.accounts), { open });
-    await openAccount({ ...world, accounts, secrets: fastSecrets() })({
+    await accounts({ ...world, accounts, secrets: fastSecrets() }).open({
       email,
       password: "correct horse battery staple",
     });
@@ -71,9 +70,9 @@ describe("openAccount", () => {
 
 describe("hasAccounts", () => {
   it("returns false until the first account is opened", async () => {
-    expect(await hasAccounts(world)()).toBe(false);
+    expect(await accounts(world).hasAny()).toBe(false);
     await open();
-    expect(await hasAccounts(world)()).toBe(true);
+    expect(await accounts(world).hasAny()).toBe(true);
   });
 });
 
@@ -157,7 +156,7 @@ describe("readAccount", () => {
     const apiKey = { id: key.id, budgets: undefined };
     await world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
     expect((await world.accounts.setLowBalance(account.id, credits(7))).isOk()).toBe(true);
-    expect(await readAccount(world)(account.id)).toEqual({
+    expect(await accounts(world).read(account.id)).toEqual({
       credits: { remaining: 96, reserved: 4, spent: 0 },
       lowBalance: 7,
       hasPaidOrder: true,
@@ -172,22 +171,22 @@ describe("readAccount", () => {
       nextLedger: undefined,
     });
     await world.accounts.setLowBalance(account.id, undefined);
-    expect((await readAccount(world)(account.id)).lowBalance).toBeUndefined();
+    expect((await accounts(world).read(account.id)).lowBalance).toBeUndefined();
     expect((await world.accounts.setLowBalance(accountId(404), undefined))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 
   it("lists 20 orders and 20 ledger entries at a time, each of them once", async () => {
     const { account } = await open();
-    expect((await readAccount(world)(account.id)).hasPaidOrder).toBe(false);
+    expect((await accounts(world).read(account.id)).hasPaidOrder).toBe(false);
     for (let n = 0; n < 41; n += 1) {
       const order = (await world.createOrder(account.id, credits(1)))._unsafeUnwrap();
       await world.payOrder(order.id);
     }
     const sizes: [number, number][] = [];
     const seen = { orders: new Set<unknown>(), entries: new Set<unknown>() };
-    let next: Parameters<ReturnType<typeof readAccount>>[1] = {};
+    let next: AccountPlaces = {};
     do {
-      const { orders, nextOrders, ledger, nextLedger } = await readAccount(world)(account.id, next);
+      const { orders, nextOrders, ledger, nextLedger } = await accounts(world).read(account.id, next);
       sizes.push([orders.length, ledger.length]);
       for (const { id } of orders) seen.orders.add(id);
       for (const { entry } of ledger) seen.entries.add(entry.kind === "purchase" ? entry.orderId : undefined);

@@ -6,12 +6,13 @@ import { MemoryRateLimits } from "../../../adapters/persistence/limits/memory-ra
 import { admitLoginAttempt } from "../../../application/accounts/check-credentials.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import { plainSecrets } from "../../support/fast-secrets.js";
 
-const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };
+const sha256 = (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32);
 
 const limits = () => {
   const clock = new HandClock();
-  const ports = { rateLimits: new MemoryRateLimits(clock, RATE_LIMITS), secrets };
+  const ports = { rateLimits: new MemoryRateLimits(clock, RATE_LIMITS), secrets: { ...plainSecrets, sha256 } };
   const attempt = async (email: string, remoteAddress: string) =>
     (await admitLoginAttempt(ports, { email, remoteAddress })).isOk();
   const admittedOf = async (attempts: number, email: string, remoteAddress: string) => {
@@ -38,7 +39,7 @@ describe("admitLoginAttempt", () => {
       counted.push(`${kind}: ${party}`);
       return ok({ limit: 1, remaining: 1, resetSeconds: 1 });
     };
-    const ports = { rateLimits: { admit }, secrets: { sha256: (data: Uint8Array | string) => `${data}` } };
+    const ports = { rateLimits: { admit }, secrets: { ...plainSecrets, sha256: String } };
     expect(await admitLoginAttempt(ports, { email: " Ann@A.test ", remoteAddress: "1.1.1.1" })).toEqual(ok(undefined));
     expect(counted).toEqual([
       "login_network: address 1.1.1.1",

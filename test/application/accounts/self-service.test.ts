@@ -1,20 +1,18 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { changePassword, deleteAccount } from "../../../application/accounts/account-settings.js";
-import { checkEmailLink, confirmEmail, sendEmailLink } from "../../../application/accounts/email-address.js";
-import { openAccount } from "../../../application/accounts/open-account.js";
-import { checkPasswordLink, sendPasswordLink } from "../../../application/accounts/password-links.js";
-import { findSession, logIn } from "../../../application/accounts/sessions.js";
+import { accountSettings } from "../../../application/accounts/account-settings.js";
+import { accounts } from "../../../application/accounts/accounts.js";
+import { links, mailedLinks } from "../../../application/accounts/links.js";
+import { logins, sessions } from "../../../application/accounts/sessions.js";
 import { eraseClosedAccounts } from "../../../application/background/erase.js";
-import { notFound } from "../../../application/errors.js";
-import { closeAccount } from "../../../application/operators/close-account.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { SessionToken } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { plainSecrets } from "../../support/fast-secrets.js";
+import { overridden } from "../../support/overridden.js";
 import { aWorld } from "../../support/world.js";
 
 const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
@@ -32,7 +30,11 @@ let ann: Account;
 let ben: Account;
 const open = async (name: string, amount = 0): Promise<Account> => {
   const beginning = amount === 0 ? {} : { credits: credits(amount) };
-  const opened = await openAccount(world)({ email: `${name}@example.com` as Email, password: PASSWORD, ...beginning });
+  const opened = await accounts(world).open({
+    email: `${name}@example.com` as Email,
+    password: PASSWORD,
+    ...beginning,
+  });
   return opened._unsafeUnwrap().account;
 };
 beforeEach(async () => {
@@ -41,23 +43,21 @@ beforeEach(async () => {
   ben = await open("ben");
 });
 
-const login = async (account: Account, password = PASSWORD) => logIn(world)({ ...own, email: account.email, password });
+const login = async (account: Account, password = PASSWORD) =>
+  logins(world).logIn({ ...own, email: account.email, password });
 const session = async (account: Account) => (await login(account))._unsafeUnwrap();
-const isOpen = async (token: SessionToken) => (await findSession(world)(token)) !== undefined;
+const isOpen = async (token: SessionToken) => (await sessions(world).findSession(token)) !== undefined;
 const letters = () => world.mail.letters.map(({ kind, to }) => [kind, to]);
 const ask = (account: Account, email: string, differences = {}) =>
-  sendEmailLink(world)(account, { ...own, email, ...differences });
+  mailedLinks(world).sendEmailLink(account, { ...own, email, ...differences });
 const lastToken = () => world.mail.letters.at(-1)?.token ?? "";
 const remove = (account: Account, differences = {}, door: Partial<Door> = {}) =>
-  deleteAccount({ ...world, ...door, closeAccount: closeAccount({ ...world, ...door }) })(account, {
-    ...own,
-    ...differences,
-  });
+  accountSettings({ ...world, ...door }).delete(account, { ...own, ...differences });
 
 describe("changePassword", () => {
   it("ends all sessions, opens a new one, and notifies the address", async () => {
     const [before, bens] = [await session(ann), await session(ben)];
-    const after = (await changePassword(world)(ann, { ...own, newPassword: NEXT }))._unsafeUnwrap();
+    const after = (await accountSettings(world).changePassword(ann, { ...own, newPassword: NEXT }))._unsafeUnwrap();
     expect(await Promise.all([before, after, bens].map(isOpen))).toEqual([false, true, true]);
     expect(await login(ann)).toEqual(WRONG);
     expect((await login(ann, NEXT)).isOk()).toBe(true);
@@ -67,7 +67,7 @@ describe("changePassword", () => {
   it("refuses a wrong or weak password and a busy hasher, without changes", async () => {
     const token = await session(ann);
     const change = (differences: object, door = {}) =>
-      changePassword({ ...world, ...door })(ann, { ...own, newPassword: NEXT, ...differences });
+      accountSettings({ ...world, ...door }).changePassword(ann, { ...own, newPassword: NEXT, ...differences });
     expect(await change({ password: "wrong" })).toEqual(WRONG);
     expect((await change({ newPassword: "short" }))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
     const busy = err({ kind: "hashing_busy" as const });
@@ -76,22 +76,29 @@ describe("changePassword", () => {
     const accounts = Object.assign(Object.create(world.accounts), { replacePassword: async () => false });
     expect(await change({}, { accounts })).toEqual(WRONG);
     // The address belongs to another account meanwhile, whose password is given.
-    const moved = changePassword(world)({ ...ann, email: ben.email }, { ...own, newPassword: NEXT });
+    const moved = accountSettings(world).changePassword({ ...ann, email: ben.email }, { ...own, newPassword: NEXT });
     expect(await moved).toEqual(WRONG);
     expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
   });
 
   it("opens no session if the password is changed again meanwhile", async () => {
-    const sessions = { insert: async () => false, deleteExpired: async () => {} };
-    expect(await changePassword({ ...world, sessions })(ann, { ...own, newPassword: NEXT })).toEqual(WRONG);
+    const sessions = overridden(world.sessions, { insert: async () => false });
+    expect(await accountSettings({ ...world, sessions }).changePassword(ann, { ...own, newPassword: NEXT })).toEqual(
+      WRONG,
+    );
   });
 
   it("counts as login attempts, and reports refusals", async () => {
     const { limit } = PANORAMA_POLICY.rates.login;
     for (let n = 0; n < limit; n += 1) {
-      expect(await changePassword(world)(ann, { ...own, password: "wrong", newPassword: NEXT })).toEqual(WRONG);
+      expect(
+        await accountSettings(world).changePassword(ann, { ...own, password: "wrong", newPassword: NEXT }),
+      ).toEqual(WRONG);
     }
-    for (const refused of [await login(ann), await changePassword(world)(ann, { ...own, newPassword: NEXT })]) {
+    for (const refused of [
+      await login(ann),
+      await accountSettings(world).changePassword(ann, { ...own, newPassword: NEXT }),
+    ]) {
       expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited" });
     }
     const reasons = world.reporter.events.flatMap((event) => (event.kind === "login_failed" ? [event.reason] : []));
@@ -105,13 +112,13 @@ describe("the change of an e-mail address", () => {
     expect(await ask(ann, " Ann@New.example.com")).toEqual(ok(undefined));
     expect(letters()).toEqual([["confirm_email", "ann@new.example.com"]]);
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
-    expect(await checkEmailLink(world)(ann.id, lastToken())).toBe("ann@new.example.com");
+    expect(await links(world).checkEmailLink(ann.id, lastToken())).toBe("ann@new.example.com");
     const link = lastToken();
-    expect(await confirmEmail(world)(ann.id, link)).toEqual(ok(undefined));
+    expect(await mailedLinks(world).confirmEmail(ann.id, link)).toEqual(ok(undefined));
     expect(letters().at(-1)).toEqual(["email_changed", ann.email]);
-    expect((await findSession(world)(token))?.account.email).toBe("ann@new.example.com");
+    expect((await sessions(world).findSession(token))?.account.email).toBe("ann@new.example.com");
     expect(await login(ann)).toEqual(WRONG);
-    expect(await confirmEmail(world)(ann.id, link)).toEqual(EXPIRED);
+    expect(await mailedLinks(world).confirmEmail(ann.id, link)).toEqual(EXPIRED);
   });
 
   it("refuses a wrong password, an invalid address and the same address, and sends nothing", async () => {
@@ -136,7 +143,7 @@ describe("the change of an e-mail address", () => {
   });
 
   it("counts as a letter of its network, of which there are ten a minute", async () => {
-    const send = sendPasswordLink(world);
+    const send = mailedLinks(world).sendPasswordLink;
     for (let n = 0; n < 10; n += 1) await send({ email: `new-${n}@example.com`, remoteAddress, purpose: "sign_up" });
     expect((await ask(ann, "new@example.com"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
     expect(letters()).toHaveLength(10);
@@ -145,16 +152,16 @@ describe("the change of an e-mail address", () => {
 
   it("looks up no text that cannot be a token", async () => {
     const find = () => Promise.reject(new Error("it was looked up"));
-    const links = { find, confirmEmail: find };
-    expect(await checkEmailLink({ ...world, links })(ann.id, "no token")).toBeUndefined();
-    expect(await confirmEmail({ ...world, links })(ann.id, "no token")).toEqual(EXPIRED);
+    const unread = overridden(world.links, { find, confirmEmail: find });
+    expect(await links({ ...world, links: unread }).checkEmailLink(ann.id, "no token")).toBeUndefined();
+    expect(await mailedLinks({ ...world, links: unread }).confirmEmail(ann.id, "no token")).toEqual(EXPIRED);
   });
 
   it("needs a link of this account; another account's link changes nothing", async () => {
     await ask(ben, "bens-mailbox@example.com");
-    expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(EXPIRED);
-    expect(await checkEmailLink(world)(ann.id, lastToken())).toBe(undefined);
-    expect(await checkPasswordLink(world)(lastToken())).toBe(undefined);
+    expect(await mailedLinks(world).confirmEmail(ann.id, lastToken())).toEqual(EXPIRED);
+    expect(await links(world).checkEmailLink(ann.id, lastToken())).toBe(undefined);
+    expect(await links(world).checkPasswordLink(lastToken())).toBe(undefined);
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
   });
 
@@ -162,10 +169,10 @@ describe("the change of an e-mail address", () => {
     await ask(ann, "new@example.com");
     const late = lastToken();
     await world.clock.advance(PASSWORD_LINK_SECONDS * 1000);
-    expect(await confirmEmail(world)(ann.id, late)).toEqual(EXPIRED);
+    expect(await mailedLinks(world).confirmEmail(ann.id, late)).toEqual(EXPIRED);
     await ask(ann, "new@example.com");
     await open("new");
-    expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(
+    expect(await mailedLinks(world).confirmEmail(ann.id, lastToken())).toEqual(
       err({ kind: "email_taken", email: "new@example.com" }),
     );
   });
@@ -191,8 +198,8 @@ describe("deleteAccount", () => {
     (await world.createPanorama(ann.id, aCreationRequest()))._unsafeUnwrap();
     expect(await remove(ann)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
-    const closeAccount = async () => err(notFound("gone"));
-    await expect(deleteAccount({ ...world, closeAccount })(ann, own)).rejects.toThrow("gone");
+    const accounts = overridden(world.accounts, { exists: async () => false });
+    await expect(remove(ann, {}, { accounts })).rejects.toThrow(`There is no account ${ann.id}.`);
   });
 
   it("completes an interrupted deletion in the background, independently per account", async () => {

@@ -1,12 +1,9 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { openAccount, signUp } from "../../../application/accounts/open-account.js";
-import {
-  checkPasswordLink,
-  sendPasswordLink,
-  setPasswordByLink,
-} from "../../../application/accounts/password-links.js";
-import { findSession, logIn, logOut } from "../../../application/accounts/sessions.js";
+import { accounts } from "../../../application/accounts/accounts.js";
+import type { Credentials } from "../../../application/accounts/check-credentials.js";
+import { links, mailedLinks } from "../../../application/accounts/links.js";
+import { logins, sessions } from "../../../application/accounts/sessions.js";
 import type { LoginFailure } from "../../../application/ports/reporter.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
@@ -18,6 +15,7 @@ import {
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { plainSecrets } from "../../support/fast-secrets.js";
+import { overridden } from "../../support/overridden.js";
 import { aWorld } from "../../support/world.js";
 
 const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
@@ -32,14 +30,14 @@ let world: ReturnType<typeof anOpenDoor>;
 let account: Account;
 beforeEach(async () => {
   world = anOpenDoor();
-  account = (await openAccount(world)({ email: email as Email, password }))._unsafeUnwrap().account;
+  account = (await accounts(world).open({ email: email as Email, password }))._unsafeUnwrap().account;
 });
 
-const login = (differences: Partial<Parameters<ReturnType<typeof logIn>>[0]> = {}) =>
-  logIn(world)({ email, password, remoteAddress, ...differences });
-const visitor = async (token: SessionToken) => (await findSession(world)(token))?.account;
+const login = (differences: Partial<Credentials> = {}) =>
+  logins(world).logIn({ email, password, remoteAddress, ...differences });
+const visitor = async (token: SessionToken) => (await sessions(world).findSession(token))?.account;
 const ask = (purpose: "sign_up" | "new_password", address = email) =>
-  sendPasswordLink(world)({ email: address, remoteAddress, purpose });
+  mailedLinks(world).sendPasswordLink({ email: address, remoteAddress, purpose });
 /** As another browser of the owner does. */
 const changeMeanwhile = async (): Promise<void> => {
   const { passwordHash = "" } = (await world.accounts.findByEmail(email as Email)) ?? {};
@@ -54,18 +52,19 @@ const failure = (reason: LoginFailure, account?: Account) => ({
 });
 /** The token of the last letter. */
 const lastToken = () => world.mail.letters.at(-1)!.token!;
-const redeem = (token: string, text = "another long passphrase") => setPasswordByLink(world)({ token, password: text });
+const redeem = (token: string, text = "another long passphrase") =>
+  links(world).setPasswordByLink({ token, password: text });
 
 describe("logIn", () => {
   it("opens a session for the right password, with the e-mail address in any spelling", async () => {
     const token = (await login({ email: " Owner@Example.com " }))._unsafeUnwrap();
     const admittedBy = { sessionSha256: `digest of ${token}` };
     const formToken = `digest of form ${token}`;
-    expect(await findSession(world)(token)).toEqual({ account, token, admittedBy, formToken });
+    expect(await sessions(world).findSession(token)).toEqual({ account, token, admittedBy, formToken });
   });
 
   it("gives the same error for a wrong password, an unknown address, no address, and an account without password", async () => {
-    const opened = await openAccount(world)({ email: "keys-only@example.com" as Email });
+    const opened = await accounts(world).open({ email: "keys-only@example.com" as Email });
     expect(await login({ password: "wrong" })).toEqual(wrong);
     expect(await login({ email: "nobody@example.com" })).toEqual(wrong);
     expect(await login({ email: "no address" })).toEqual(wrong);
@@ -84,14 +83,14 @@ describe("logIn", () => {
       compared.push(hash);
       return ok(true); // also then, an account without a password has no session
     };
-    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    const attempt = logins({ ...world, secrets: { ...plainSecrets, verifyPassword } }).logIn;
     expect(await attempt({ email: "nobody@example.com", password, remoteAddress })).toEqual(wrong);
     expect(compared).toEqual([undefined]);
   });
 
   it("does not hash a text that is too long for a password", async () => {
     const verifyPassword = () => Promise.reject(new Error("it was hashed"));
-    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    const attempt = logins({ ...world, secrets: { ...plainSecrets, verifyPassword } }).logIn;
     const long = "x".repeat(PASSWORD_CHARACTERS_MAX + 1);
     expect(await attempt({ email, password: long, remoteAddress })).toEqual(wrong);
     expect(failures()).toEqual([failure("wrong_password")]);
@@ -101,7 +100,7 @@ describe("logIn", () => {
     const { signal } = new AbortController();
     const verifyPassword: Secrets["verifyPassword"] = async (_password, _hash, given) =>
       given === signal ? err(busy) : ok(true);
-    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    const attempt = logins({ ...world, secrets: { ...plainSecrets, verifyPassword } }).logIn;
     expect(await attempt({ email, password, remoteAddress }, signal)).toEqual(err(busy));
     expect(failures()).toEqual([failure("hashing_busy")]);
   });
@@ -111,7 +110,7 @@ describe("logIn", () => {
       await changeMeanwhile();
       return ok(true);
     };
-    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    const attempt = logins({ ...world, secrets: { ...plainSecrets, verifyPassword } }).logIn;
     expect(await attempt({ email, password, remoteAddress })).toEqual(wrong);
     expect(failures()).toEqual([failure("wrong_password", account)]);
   });
@@ -131,7 +130,7 @@ describe("a session", () => {
 
   it("ends with logOut, and is unknown to everybody without its token", async () => {
     const [token, other] = [(await login())._unsafeUnwrap(), (await login())._unsafeUnwrap()];
-    await logOut(world)(token);
+    await sessions(world).logOut(token);
     expect(await visitor(token)).toBeUndefined();
     expect(await visitor(other)).toEqual(account);
     expect(await visitor(`digest of ${other}` as SessionToken)).toBeUndefined();
@@ -140,14 +139,14 @@ describe("a session", () => {
 
 describe("signUp", () => {
   const join = (differences: object = {}, secrets: Secrets = plainSecrets) =>
-    signUp({ ...world, secrets })({ email: "new@example.com", password, remoteAddress, ...differences });
+    accounts({ ...world, secrets }).signUp({ email: "new@example.com", password, remoteAddress, ...differences });
 
   it("opens an account with which its owner can log in, with the welcome credits", async () => {
     expect(await join()).toEqual(ok(undefined));
     const token = (await login({ email: "new@example.com" }))._unsafeUnwrap();
     expect((await visitor(token))?.email).toBe("new@example.com");
     const other = "other@example.com" as Email;
-    const welcome = signUp(world, { welcomeCredits: credits(7) });
+    const welcome = accounts(world, { welcomeCredits: credits(7) }).signUp;
     expect(await welcome({ email: other, password, remoteAddress })).toEqual(ok(undefined));
     const balances = [email, "new@example.com", other].map(async (address) =>
       world.ledger.balance((await world.accounts.findByEmail(address as Email))!.account.id),
@@ -181,11 +180,12 @@ describe("a sign-up that is not open", () => {
       const settings = { signUp: mode };
       const refused = err({ kind: "sign_up_refused", mode });
       const request = { email: "new@example.com", remoteAddress };
-      expect(await signUp(world, settings)({ ...request, password })).toEqual(refused);
-      const send = sendPasswordLink(world, settings);
+      expect(await accounts(world, settings).signUp({ ...request, password })).toEqual(refused);
+      const send = mailedLinks(world, settings).sendPasswordLink;
       expect(await send({ ...request, purpose: "sign_up" })).toEqual(refused);
       expect(await send({ email, remoteAddress, purpose: "new_password" })).toEqual(ok(undefined));
-      const set = (token: string) => setPasswordByLink(world, settings)({ token, password: "another long passphrase" });
+      const set = (token: string) =>
+        links(world, settings).setPasswordByLink({ token, password: "another long passphrase" });
       expect((await set(lastToken())).isOk()).toBe(true);
       await ask("sign_up", "new@example.com");
       const outcome = (await set(lastToken())).match(
@@ -206,8 +206,8 @@ describe("sendPasswordLink", () => {
     expect(await ask(purpose, ` ${to.toUpperCase()} `)).toEqual(ok(undefined));
     expect(world.mail.letters).toEqual([{ kind, to, token: lastToken() }]);
     const opensAccount = kind === "sign_up";
-    expect(await checkPasswordLink(world)(lastToken())).toEqual({ email: to, opensAccount });
-    const closed = await checkPasswordLink(world, { signUp: "closed" })(lastToken());
+    expect(await links(world).checkPasswordLink(lastToken())).toEqual({ email: to, opensAccount });
+    const closed = await links(world, { signUp: "closed" }).checkPasswordLink(lastToken());
     expect(closed).toEqual(opensAccount ? undefined : { email: to, opensAccount });
   });
 
@@ -236,7 +236,7 @@ describe("sendPasswordLink", () => {
     expect((await ask("sign_up"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
     expect(world.mail.letters).toHaveLength(10);
     const elsewhere = { email, remoteAddress: "192.0.2.2", purpose: "sign_up" } as const;
-    expect(await sendPasswordLink(world)(elsewhere)).toEqual(ok(undefined));
+    expect(await mailedLinks(world).sendPasswordLink(elsewhere)).toEqual(ok(undefined));
     expect(world.mail.letters).toHaveLength(11);
   });
 });
@@ -258,7 +258,7 @@ describe("setPasswordByLink", () => {
   ])("opens the account of an address that has none, with the welcome credits %j", async (welcomeCredits, entries) => {
     await ask("sign_up", "new@example.com");
     const link = { token: lastToken(), password };
-    const token = (await setPasswordByLink(world, { welcomeCredits })(link))._unsafeUnwrap();
+    const token = (await links(world, { welcomeCredits }).setPasswordByLink(link))._unsafeUnwrap();
     const opened = await visitor(token);
     expect(opened).toMatchObject({ email: "new@example.com", createdAt: world.clock.now() });
     expect((await world.ledger.entries(opened!.id)).map((entry) => entry.credits)).toEqual(entries);
@@ -267,9 +267,9 @@ describe("setPasswordByLink", () => {
   it("refuses unknown and expired links before it hashes", async () => {
     await ask("new_password");
     await world.clock.advance(PASSWORD_LINK_SECONDS * 1000 - 1);
-    expect(await checkPasswordLink(world)(lastToken())).toBeDefined();
+    expect(await links(world).checkPasswordLink(lastToken())).toBeDefined();
     await world.clock.advance(1);
-    expect(await checkPasswordLink(world)(lastToken())).toBeUndefined();
+    expect(await links(world).checkPasswordLink(lastToken())).toBeUndefined();
     world.secrets = { ...plainSecrets, hashPassword: () => Promise.reject(new Error("it was hashed")) };
     for (const token of [lastToken(), "x".repeat(43), "no token"]) {
       expect(await redeem(token)).toEqual(err({ kind: "link_expired" }));
@@ -278,7 +278,9 @@ describe("setPasswordByLink", () => {
 
   it("looks up no text that cannot be a token", async () => {
     const find = () => Promise.reject(new Error("it was looked up"));
-    expect(await checkPasswordLink({ ...world, links: { find } })("no token")).toBeUndefined();
+    expect(
+      await links({ ...world, links: overridden(world.links, { find }) }).checkPasswordLink("no token"),
+    ).toBeUndefined();
   });
 
   it("leaves the link valid when the password is refused or the service is busy with hashing", async () => {
@@ -300,9 +302,13 @@ describe("setPasswordByLink", () => {
       return plainSecrets.hashPassword(text);
     };
     const redeemAsUsual = (token: PasswordLinkToken) =>
-      setPasswordByLink({ ...world, secrets: plainSecrets })({ token, password });
-    const sessions = { insert: () => Promise.reject(new Error("it was inserted")), deleteExpired: async () => {} };
-    const tooLate = setPasswordByLink({ ...world, sessions, secrets: { ...plainSecrets, hashPassword } });
+      links({ ...world, secrets: plainSecrets }).setPasswordByLink({ token, password });
+    const insert = () => Promise.reject(new Error("it was inserted"));
+    const tooLate = links({
+      ...world,
+      sessions: overridden(world.sessions, { insert }),
+      secrets: { ...plainSecrets, hashPassword },
+    }).setPasswordByLink;
     expect(await tooLate({ token: second, password })).toEqual(err({ kind: "link_expired" }));
 
     await ask("new_password");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon } from "../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseClosedAccounts,
@@ -66,7 +67,8 @@ describe("eraseClosedAccounts", () => {
     const never = () => Promise.reject(new Error("it was called"));
     const erasure = { eraseTasks: never, eraseEvents: never, recordErased: never };
     const operators = { ...erasure, closedNotErased: async () => [accountId(1)] };
-    await expect(eraseClosedAccounts({ operators, clock: { now: () => noon } })(AbortSignal.abort())).resolves.toBe(1);
+    const clock = new HandClock();
+    await expect(eraseClosedAccounts({ operators, clock })(AbortSignal.abort())).resolves.toBe(1);
   });
 });
 

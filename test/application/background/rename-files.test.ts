@@ -2,7 +2,7 @@ import { err } from "neverthrow";
 import { expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { panoramaTask } from "../../../application/events/panorama-task.js";
-import { hideAllPanoramas } from "../../../application/operators/hide-panorama.js";
+import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
@@ -30,7 +30,7 @@ it("renames the files of everything that is hidden when the storage is available
   expect(names).toHaveLength(2 * PANORAMAS);
 
   world.storage.available = false;
-  const hidden = await hideAllPanoramas(world)(owner, { reason: "why", by: "ann" });
+  const hidden = await operatedPanoramas(world).hideAllPanoramas(owner, { reason: "why", by: "ann" });
   expect(hidden._unsafeUnwrap()).toBe(PANORAMAS);
   await world.keep();
   expect(world.reporter.of("work_failed")).toHaveLength(PANORAMAS);

@@ -2,10 +2,10 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
-import { openAccount } from "../../../application/accounts/open-account.js";
-import { verifyLedger } from "../../../application/credits/ledger.js";
-import { buyCredits, cancelOrder, payOrder, readOrder } from "../../../application/credits/orders.js";
-import { receivePaymentWebhook, reconcilePayments } from "../../../application/credits/payment-reports.js";
+import { accounts } from "../../../application/accounts/accounts.js";
+import { ledger } from "../../../application/credits/ledger.js";
+import { orders } from "../../../application/credits/orders.js";
+import { purchases, reconciliations } from "../../../application/credits/purchases.js";
 import type { Payments } from "../../../application/ports/payments.js";
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
@@ -18,6 +18,7 @@ import {
   type PaymentDifference,
 } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
+import { overridden } from "../../support/overridden.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -26,7 +27,7 @@ beforeEach(() => {
 });
 
 const open = async (email: string, amount?: Credits): Promise<AccountId> =>
-  (await openAccount(world)({ email: email as Email, credits: amount }))._unsafeUnwrap().account.id;
+  (await accounts(world).open({ email: email as Email, credits: amount }))._unsafeUnwrap().account.id;
 
 describe("payOrder", () => {
   it("returns not_found for an unknown order", async () => {
@@ -47,19 +48,22 @@ describe("buyCredits", () => {
   const [pack] = CREDIT_PACKS;
   let account: Account;
   beforeEach(async () => {
-    account = (await openAccount(world)({ email: "owner@example.com" as Email }))._unsafeUnwrap().account;
+    account = (await accounts(world).open({ email: "owner@example.com" as Email }))._unsafeUnwrap().account;
   });
   const checkout: Payments["checkout"] = async (order, { priceCents }, email) =>
     ok({ id: "session-1", token: "token-1", url: `https://pay.example/${order.id}/${priceCents}/${email}` });
   const buy = (payments: Partial<Payments> = {}) =>
-    buyCredits({ ...world, payments: { checkout, expire: async () => {}, ...payments } })(account, pack);
+    purchases({
+      ...world,
+      payments: overridden<Payments>(world.payments, { checkout, expire: async () => {}, ...payments }),
+    }).buy(account, pack);
 
   it.each(["order_canceled", "order_paid"])("opens no checkout of an order that closes meanwhile: %s", async (kind) => {
     const expired: string[] = [];
     const result = await buy({
       checkout: async (order, ...others) => {
-        if (kind === "order_canceled") (await cancelOrder(world)(account.id, order.id))._unsafeUnwrap();
-        else (await payOrder(world)(order.id))._unsafeUnwrap();
+        if (kind === "order_canceled") (await orders(world).cancelOrder(account.id, order.id))._unsafeUnwrap();
+        else (await orders(world).payOrder(order.id))._unsafeUnwrap();
         return checkout(order, ...others);
       },
       expire: async (sessionId) => void expired.push(sessionId),
@@ -70,15 +74,12 @@ describe("buyCredits", () => {
 
   it("payOrder says that an order was canceled while it was paid, and adds nothing", async () => {
     const { order } = (await buy({ checkout: async () => ok(undefined) }))._unsafeUnwrap();
-    const orders = {
-      find: async (...args: Parameters<typeof world.orders.find>) => {
-        const found = await world.orders.find(...args);
-        await world.orders.cancel(order.id, account.id);
-        return found;
-      },
-      pay: (...args: Parameters<typeof world.orders.pay>) => world.orders.pay(...args),
+    const find: typeof world.orders.find = async (id) => {
+      const found = await world.orders.find(id);
+      await world.orders.cancel(order.id, account.id);
+      return found;
     };
-    const paid = await payOrder({ ...world, orders })(order.id);
+    const paid = await orders({ ...world, orders: overridden(world.orders, { find }) }).payOrder(order.id);
     expect(paid._unsafeUnwrapErr().message).toBe(`The order ${order.id} was canceled. No credits were added.`);
     expect(await world.ledger.balance(account.id)).toBe(0);
   });
@@ -138,10 +139,10 @@ describe("receivePaymentWebhook", () => {
   });
   const buy = async (bought: CreditPack = pack): Promise<OrderId> => {
     const account = { id, email: "owner@example.com" as Email, createdAt: noon };
-    return (await buyCredits({ ...world, payments })(account, bought))._unsafeUnwrap().order.id;
+    return (await purchases({ ...world, payments }).buy(account, bought))._unsafeUnwrap().order.id;
   };
   const receive = ({ body, signature }: PaymentWebhook) =>
-    receivePaymentWebhook({ ...world, payments })(body, signature);
+    purchases({ ...world, payments }).receivePaymentWebhook(body, signature);
 
   it.each<[string, Partial<Payment>, PaymentDifference[]]>([
     ["another session of the same account", { sessionId: "cs_other" }, ["session"]],
@@ -210,18 +211,18 @@ describe("an order of the account", () => {
     const [id, stranger] = [await open("owner@example.com"), await open("other@example.com")];
     const notFound = (message: string) => err({ kind: "not_found", message });
     const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
-    expect(await readOrder(world)(id, order.id)).toEqual(ok(order));
+    expect(await orders(world).readOrder(id, order.id)).toEqual(ok(order));
     for (const [account, text] of [
       [stranger, order.id],
       [id, orderId(404)],
       [id, "a/b"],
     ] as const) {
-      expect(await readOrder(world)(account, text)).toEqual(notFound("There is no such order."));
+      expect(await orders(world).readOrder(account, text)).toEqual(notFound("There is no such order."));
       const refused = notFound("There is no such order that can be canceled.");
-      expect(await cancelOrder(world)(account, text)).toEqual(refused);
+      expect(await orders(world).cancelOrder(account, text)).toEqual(refused);
     }
-    expect(await cancelOrder(world)(id, order.id)).toEqual(ok(undefined));
-    expect((await cancelOrder(world)(id, order.id)).isErr()).toBe(true);
+    expect(await orders(world).cancelOrder(id, order.id)).toEqual(ok(undefined));
+    expect((await orders(world).cancelOrder(id, order.id)).isErr()).toBe(true);
   });
 });
 
@@ -233,9 +234,9 @@ describe("reconcilePayments", () => {
     payments = new MemoryPayments();
     id = await open("owner@example.com");
     const account = { id, email: "owner@example.com" as Email, createdAt: noon };
-    bought = (await buyCredits({ ...world, payments })(account, CREDIT_PACKS[0]))._unsafeUnwrap().order.id;
+    bought = (await purchases({ ...world, payments }).buy(account, CREDIT_PACKS[0]))._unsafeUnwrap().order.id;
   });
-  const reconcile = () => reconcilePayments({ ...world, payments })(noon);
+  const reconcile = () => reconciliations({ ...world, payments }).reconcilePayments(noon);
   const refunded = (cents: number) =>
     payments.giveBack({ paymentId: "pi_1", returned: { id: `re_${cents}`, kind: "refund", cents, at: noon } });
 
@@ -266,8 +267,8 @@ describe("reconcilePayments", () => {
 
   it("changes nothing if the payment service is unavailable", async () => {
     const unavailable = err({ kind: "payments_unavailable", reason: "timeout" } as const);
-    const down = { since: async () => unavailable };
-    expect(await reconcilePayments({ ...world, payments: down })(noon)).toEqual(unavailable);
+    const down = overridden(payments, { since: async () => unavailable });
+    expect(await reconciliations({ ...world, payments: down }).reconcilePayments(noon)).toEqual(unavailable);
   });
 });
 
@@ -277,14 +278,17 @@ describe("verifyLedger", () => {
     await world.createPanorama(id, aCreationRequest());
     await open("other@example.com");
     const checked: number[] = [];
-    expect(await verifyLedger(world)((accounts) => checked.push(accounts))).toEqual({ accounts: 2, findings: [] });
+    expect(await ledger(world).verifyLedger((accounts) => checked.push(accounts))).toEqual({
+      accounts: 2,
+      findings: [],
+    });
     expect(checked).toEqual([1, 2]);
   });
 
   /** Verifies ledgers of which a part is stored otherwise. */
   const findingsWith = async (change: (part: LedgerPart) => LedgerPart): Promise<readonly string[]> => {
     const walk: typeof world.ledger.walk = (visit) => world.ledger.walk((part) => visit(change(part)));
-    return (await verifyLedger({ ledger: { walk } })()).findings;
+    return (await ledger({ ledger: overridden(world.ledger, { walk }) }).verifyLedger()).findings;
   };
 
   it("names the account of a finding, and only the unreadable rows of an account that has some", async () => {

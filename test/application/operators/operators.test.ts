@@ -13,18 +13,18 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
-import { exportAccount } from "../../../application/accounts/export-account.js";
-import { verifyLedger } from "../../../application/credits/ledger.js";
-import { closeAccount, eraseAccount } from "../../../application/operators/close-account.js";
-import { adjustCredits } from "../../../application/operators/credits.js";
-import { changeKeyLimits } from "../../../application/operators/keys.js";
-import { recordAction } from "../../../application/operators/record-action.js";
+import { accountExports } from "../../../application/accounts/export-account.js";
+import { ledger } from "../../../application/credits/ledger.js";
+import { eraseAccount, operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
+import { operatedCredits } from "../../../application/operators/credits.js";
+import { operatorActions } from "../../../application/operators/record-action.js";
 import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason, AdjustmentReference } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { expire, uploading } from "../../../domain/images/storage-status.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
+import { overridden } from "../../support/overridden.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const REASON = "goodwill" as AdjustmentReason;
@@ -52,12 +52,12 @@ describe("adjustCredits", () => {
             await world.createPanorama(owner, aCreationRequest());
             continue;
           }
-          const adjusted = await adjustCredits(world)(owner, next, REASON);
+          const adjusted = await operatedCredits(world).adjustCredits(owner, next, REASON);
           const refused = err({ kind: "insufficient_credits", balance: before, cost: -next });
           expect(adjusted).toEqual(before + next >= 0 ? ok(before + next) : refused);
           expect(await world.ledger.balance(owner)).toBe(before + next >= 0 ? before + next : before);
         }
-        expect((await verifyLedger(world)()).findings).toEqual([]);
+        expect((await ledger(world).verifyLedger()).findings).toEqual([]);
       }),
       { numRuns: 50 },
     );
@@ -66,7 +66,7 @@ describe("adjustCredits", () => {
   it("adds once for a reference, and refuses it for another amount", async () => {
     const owner = await anOwner(world, 10);
     const add = (amount: number, reference: string) =>
-      adjustCredits(world)(owner, amount, REASON, reference as AdjustmentReference);
+      operatedCredits(world).adjustCredits(owner, amount, REASON, reference as AdjustmentReference);
     for (const _ of [1, 2]) expect(await add(5, "ticket-1")).toEqual(ok(15));
     expect(await add(5, "ticket-2")).toEqual(ok(20));
     const known = (await world.ledger.entries(owner))[1];
@@ -76,7 +76,7 @@ describe("adjustCredits", () => {
   });
 
   it("returns not_found for an unknown account", async () => {
-    expect(await adjustCredits(world)(NOBODY, 1, REASON)).toEqual(UNKNOWN);
+    expect(await operatedCredits(world).adjustCredits(NOBODY, 1, REASON)).toEqual(UNKNOWN);
   });
 });
 
@@ -84,7 +84,7 @@ describe("closeAccount", () => {
   it("refuses an account with a task in processing, without changes", async () => {
     const owner = await anOwner(world, 20);
     await create(owner);
-    expect(await closeAccount(world)(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
+    expect(await operatedAccounts(world).closeAccount(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
     expect(await world.operators.account(owner)).toMatchObject({ closedAt: undefined, standing: { credits: 16 } });
   });
 
@@ -102,7 +102,7 @@ describe("closeAccount", () => {
     const { imageName } = task.image;
     expect((await world.storage.read(imageName)).isOk()).toBe(true);
 
-    for (const _ of [1, 2]) expect(await closeAccount(world)(owner)).toEqual(ok(undefined));
+    for (const _ of [1, 2]) expect(await operatedAccounts(world).closeAccount(owner)).toEqual(ok(undefined));
     await world.erase();
     expect((await world.storage.read(imageName)).isOk()).toBe(false);
     expect(await world.operators.account(owner)).toMatchObject({
@@ -115,7 +115,7 @@ describe("closeAccount", () => {
       ["reservation", -4],
       ["adjustment", -16],
     ]);
-    expect((await verifyLedger(world)()).findings).toEqual([]);
+    expect((await ledger(world).verifyLedger()).findings).toEqual([]);
     const exported = JSON.stringify(await recordsOf(owner));
     expect(exported).not.toContain("garden");
     expect(exported).not.toContain("order-of-fay");
@@ -129,7 +129,7 @@ describe("closeAccount", () => {
       [taskId(2), taskId(1), undefined],
       [true, true, false],
     ];
-    const operators: Parameters<typeof eraseAccount>[0]["operators"] = {
+    const operators = overridden(world.operators, {
       eraseTasks: async (_account, after) => {
         calls.push(after);
         return lastTasks.shift();
@@ -139,19 +139,19 @@ describe("closeAccount", () => {
         return moreEvents.shift()!;
       },
       recordErased: async () => void calls.push("erased"),
-    };
+    });
     await eraseAccount({ ...world, operators }, NOBODY);
     expect(calls).toEqual([undefined, taskId(2), taskId(1), "events", "events", "events", "erased"]);
   });
 
   it("returns not_found for an unknown account", async () => {
-    expect(await closeAccount(world)(NOBODY)).toEqual(UNKNOWN);
+    expect(await operatedAccounts(world).closeAccount(NOBODY)).toEqual(UNKNOWN);
   });
 });
 
 const recordsOf = async (owner: Awaited<ReturnType<typeof anOwner>>, ports: World = world) => {
   const records = [];
-  for await (const record of (await exportAccount(ports)(owner))._unsafeUnwrap()) records.push(record);
+  for await (const record of (await accountExports(ports).export(owner))._unsafeUnwrap()) records.push(record);
   return records;
 };
 
@@ -183,7 +183,7 @@ describe("exportAccount", () => {
       ...{ type: "panorama", id, slug: task.slug, ...task.request, createdAt, state: "submitted", credits: 4 },
       isDeleted: false,
     });
-    expect(await exportAccount(world)(NOBODY)).toEqual(UNKNOWN);
+    expect(await accountExports(world).export(NOBODY)).toEqual(UNKNOWN);
   });
 
   it("reads 50 panoramas at a time", async () => {
@@ -242,7 +242,7 @@ describe("changeKeyLimits", () => {
   it("stores the limits returned by change, and refuses invalid ones", async () => {
     const owner = await anOwner(world, 20);
     const { key } = (await apiKeys(world).createApiKey(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
-    const change = changeKeyLimits(world);
+    const change = operatedKeys(world).changeKeyLimits;
     const limited = await change(key.id, (limits) => ok({ ...limits, creditsPerDay: credits(5) }));
     expect(limited._unsafeUnwrap().limits).toEqual({ ...NO_LIMITS, creditsPerDay: 5 });
     const invalid = invalidRequest("scopes", { name: "storable_text" });
@@ -258,7 +258,7 @@ describe("recordAction", () => {
   const outcomes = async () => (await world.operatorLog.list(9, undefined)).map(({ outcome }) => outcome);
 
   it("records an action before it begins, and its outcome afterwards", async () => {
-    const record = recordAction(world);
+    const record = operatorActions(world).recordAction;
     const result = await record(
       action,
       async () => {
@@ -276,7 +276,7 @@ describe("recordAction", () => {
   it("cuts long arguments, and never in the middle of a character", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 1500, size: "max" }), async (key) => {
-        const record = recordAction(world);
+        const record = operatorActions(world).recordAction;
         await record({ ...action, arguments: { key } }, async () => "done", String);
         const characters = [...key];
         const expected = characters.length > 500 ? `${characters.slice(0, 500).join("")}…` : key;
@@ -287,7 +287,7 @@ describe("recordAction", () => {
   });
 
   it("records that an action has thrown", async () => {
-    const thrown = recordAction(world)(action, () => Promise.reject(new Error("no disk")), String);
+    const thrown = operatorActions(world).recordAction(action, () => Promise.reject(new Error("no disk")), String);
     await expect(thrown).rejects.toThrow("no disk");
     expect(await outcomes()).toEqual(["failed"]);
   });

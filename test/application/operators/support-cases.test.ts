@@ -10,13 +10,10 @@ import {
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
-import { checkPasswordLink } from "../../../application/accounts/password-links.js";
-import { closeAccount } from "../../../application/operators/close-account.js";
-import { refundOrder } from "../../../application/operators/credits.js";
-import { explainTask } from "../../../application/operators/explain-task.js";
-import { hideAllPanoramas, hidePanorama, suspendAccount } from "../../../application/operators/hide-panorama.js";
-import { invite, makePasswordLink } from "../../../application/operators/invite.js";
-import { findKeyBySecret, revokeKeys } from "../../../application/operators/keys.js";
+import { links } from "../../../application/accounts/links.js";
+import { operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
+import { operatedCredits } from "../../../application/operators/credits.js";
+import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import type { TaskRecord } from "../../../application/ports/stores/operator-store.js";
 import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -25,6 +22,7 @@ import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
+import { overridden } from "../../support/overridden.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const unknown = (message: string) => err({ kind: "not_found", message });
@@ -44,10 +42,10 @@ describe("findKeyBySecret", () => {
     const { key, secret } = await aKey();
     const other = apiKeySecret(secret.endsWith("A") ? "B".repeat(43) : "A".repeat(43));
     expect(key.prefix).toBe(secret.slice(0, 11));
-    expect(await findKeyBySecret(world)(secret)).toEqual(key);
-    expect(await findKeyBySecret(world)(other)).toBe(undefined);
-    await revokeKeys(world)(owner);
-    expect((await findKeyBySecret(world)(secret))?.revokedAt).toEqual(world.clock.now());
+    expect(await operatedKeys(world).findKeyBySecret(secret)).toEqual(key);
+    expect(await operatedKeys(world).findKeyBySecret(other)).toBe(undefined);
+    await operatedKeys(world).revokeKeys(owner);
+    expect((await operatedKeys(world).findKeyBySecret(secret))?.revokedAt).toEqual(world.clock.now());
   });
 });
 
@@ -57,20 +55,20 @@ describe("revokeKeys", () => {
     const kept = (await apiKeys(world).createApiKey(other, "kept"))._unsafeUnwrap().key;
     const before = (await world.keys.listLive(owner)).length;
     await aKey();
-    expect((await revokeKeys(world)(owner))._unsafeUnwrap()).toBe(before + 1);
+    expect((await operatedKeys(world).revokeKeys(owner))._unsafeUnwrap()).toBe(before + 1);
     expect(await world.keys.listLive(owner)).toEqual([]);
     expect((await world.keys.listLive(other)).map(({ id }) => id)).toContain(kept.id);
-    expect(await revokeKeys(world)(accountId(404))).toEqual(NOBODY);
+    expect(await operatedKeys(world).revokeKeys(accountId(404))).toEqual(NOBODY);
   });
 });
 
 describe("explainTask", () => {
   it("returns the stages in order with their durations, and the ledger entries", async () => {
     const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
-    const story = (await explainTask(world)(task.slug))._unsafeUnwrap();
+    const story = (await operatedPanoramas(world).explainTask(task.slug))._unsafeUnwrap();
     expect(story.stages.map(({ name }) => name)).toEqual(["created", "submitted"]);
     expect(story.entries.map(({ kind }) => kind)).toEqual(["reservation"]);
-    expect(await explainTask(world)("nothing")).toEqual(unknown("There is no task nothing."));
+    expect(await operatedPanoramas(world).explainTask("nothing")).toEqual(unknown("There is no task nothing."));
   });
 
   it("returns every stage with the seconds since the one before, 0 after the clock was set back", async () => {
@@ -78,7 +76,9 @@ describe("explainTask", () => {
     const stored = (await world.operators.record(task.id))!;
     const stagesOf = async (differences: Partial<TaskRecord>) => {
       const record = async () => ({ ...stored, ...differences });
-      const { stages } = (await explainTask({ ...world, operators: { record } })(task.id))._unsafeUnwrap();
+      const { stages } = (
+        await operatedPanoramas({ ...world, operators: overridden(world.operators, { record }) }).explainTask(task.id)
+      )._unsafeUnwrap();
       return stages.map(({ name, at, afterSeconds }) => [name, (at.getTime() - noon.getTime()) / 1000, afterSeconds]);
     };
     const at = (seconds: number) => secondsAfter(noon, seconds);
@@ -107,7 +107,7 @@ describe("explainTask", () => {
     await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/");
     const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.cancelTask(task.id, owner);
-    const { deliveries } = (await explainTask(world)(task.id))._unsafeUnwrap();
+    const { deliveries } = (await operatedPanoramas(world).explainTask(task.id))._unsafeUnwrap();
     expect(deliveries).toMatchObject([{ event: { type: "panorama.failed", taskId: task.id } }]);
   });
 });
@@ -118,15 +118,19 @@ describe("hidePanorama", () => {
     const request = aCreationRequest({ visibility: "public" });
     const { task } = (await world.createPanorama(owner, request))._unsafeUnwrap();
     for (const reason of ["", " ", "x".repeat(201), "a\u0000b"]) {
-      expect((await hidePanorama(world)(task.slug, { reason, by: "ann" }))._unsafeUnwrapErr()).toMatchObject({
+      expect(
+        (await operatedPanoramas(world).hidePanorama(task.slug, { reason, by: "ann" }))._unsafeUnwrapErr(),
+      ).toMatchObject({
         field: "reason",
         rule: { name: "visible_characters", min: 1, max: 200, actual: reason.trim() },
       });
     }
-    expect(await hidePanorama(world)("nothing", why)).toEqual(unknown("There is no panorama nothing."));
-    expect((await hidePanorama(world)(task.slug, why)).isOk()).toBe(true);
-    expect((await hidePanorama(world)(task.slug, undefined)).isOk()).toBe(true);
-    expect(await hidePanorama(world)(task.slug, undefined)).toEqual(
+    expect(await operatedPanoramas(world).hidePanorama("nothing", why)).toEqual(
+      unknown("There is no panorama nothing."),
+    );
+    expect((await operatedPanoramas(world).hidePanorama(task.slug, why)).isOk()).toBe(true);
+    expect((await operatedPanoramas(world).hidePanorama(task.slug, undefined)).isOk()).toBe(true);
+    expect(await operatedPanoramas(world).hidePanorama(task.slug, undefined)).toEqual(
       unknown(`There is no hidden panorama ${task.slug}.`),
     );
   });
@@ -142,7 +146,11 @@ describe("hidePanorama", () => {
       return world.tasks.hide(id, hidden, nextName);
     };
     const given = { reason: ` ${"x".repeat(200)} `, by: `ann${"n".repeat(100)}` };
-    expect((await hidePanorama({ ...world, tasks: { hide } })(task.id, given))._unsafeUnwrap().id).toBe(task.id);
+    expect(
+      (
+        await operatedPanoramas({ ...world, tasks: overridden(world.tasks, { hide }) }).hidePanorama(task.id, given)
+      )._unsafeUnwrap().id,
+    ).toBe(task.id);
     const hidden = { at: world.clock.now(), reason: "x".repeat(200), by: `ann${"n".repeat(97)}` };
     expect((await world.operators.record(task.id))?.hidden).toEqual(hidden);
     expect(names).toEqual([expect.stringMatching(/^panoramas\/.+\.jpg$/)]);
@@ -160,26 +168,28 @@ describe("hideAllPanoramas", () => {
       expect(nextName()).toMatch(/^panoramas\/.+\.jpg$/);
       return sizes.shift()!;
     };
-    expect(await hideAllPanoramas({ ...world, tasks: { hideAll } })(owner, why)).toEqual(ok(53));
+    expect(
+      await operatedPanoramas({ ...world, tasks: overridden(world.tasks, { hideAll }) }).hideAllPanoramas(owner, why),
+    ).toEqual(ok(53));
     expect(calls).toEqual(Array(3).fill([owner, { at: world.clock.now(), reason: "why", by: "ann" }, 50]));
   });
 
   it("refuses an empty reason and an unknown account", async () => {
-    const refused = await hideAllPanoramas(world)(owner, { reason: " ", by: "ann" });
+    const refused = await operatedPanoramas(world).hideAllPanoramas(owner, { reason: " ", by: "ann" });
     expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request", field: "reason" });
-    expect(await hideAllPanoramas(world)(accountId(404), why)).toEqual(NOBODY);
+    expect(await operatedPanoramas(world).hideAllPanoramas(accountId(404), why)).toEqual(NOBODY);
   });
 });
 
 describe("suspendAccount", () => {
   it("suspends an account with a reason, and resumes it without", async () => {
     const suspension = async () => (await world.operators.account(owner))?.account.suspension;
-    expect(await suspendAccount(world)(owner, { reason: " spam ", by: "ann" })).toEqual(ok(undefined));
+    expect(await operatedAccounts(world).suspendAccount(owner, { reason: " spam ", by: "ann" })).toEqual(ok(undefined));
     expect(await suspension()).toEqual({ at: world.clock.now(), reason: "spam" });
-    const refused = await suspendAccount(world)(owner, { reason: " ", by: "ann" });
+    const refused = await operatedAccounts(world).suspendAccount(owner, { reason: " ", by: "ann" });
     expect(refused._unsafeUnwrapErr().kind).toBe("invalid_request");
-    expect(await suspendAccount(world)(accountId(404), undefined)).toEqual(NOBODY);
-    expect(await suspendAccount(world)(owner, undefined)).toEqual(ok(undefined));
+    expect(await operatedAccounts(world).suspendAccount(accountId(404), undefined)).toEqual(NOBODY);
+    expect(await operatedAccounts(world).suspendAccount(owner, undefined)).toEqual(ok(undefined));
     expect(await suspension()).toBeUndefined();
   });
 });
@@ -189,7 +199,7 @@ describe("refundOrder", () => {
 
   it("takes back credits of a paid order, in parts and never more than it had", async () => {
     const order = (await world.createOrder(owner, credits(10)))._unsafeUnwrap();
-    const take = refundOrder(world);
+    const take = operatedCredits(world).refundOrder;
     expect(await take(order.id, 1, reason)).toEqual(err({ kind: "not_paid" }));
     await world.payOrder(order.id);
     expect(await take(order.id, 11, reason)).toEqual(err({ kind: "too_many_credits", left: 10 }));
@@ -214,22 +224,24 @@ describe("links of the operator", () => {
 
   it("invites an address without an account for seven days, also while others need an invitation", async () => {
     for (const signUp of ["open", "invited"] as const) {
-      const { token, expiresAt } = (await invite(world, { signUp })(email))._unsafeUnwrap();
+      const { token, expiresAt } = (await operatedAccounts(world, { signUp }).invite(email))._unsafeUnwrap();
       expect(expiresAt).toEqual(secondsFromNow(604_800));
-      expect(await checkPasswordLink(world)(token)).toEqual({ email, opensAccount: true });
+      expect(await links(world).checkPasswordLink(token)).toEqual({ email, opensAccount: true });
     }
-    expect(await invite(world, { signUp: "closed" })(email)).toEqual(err({ kind: "sign_up_refused", mode: "closed" }));
+    expect(await operatedAccounts(world, { signUp: "closed" }).invite(email)).toEqual(
+      err({ kind: "sign_up_refused", mode: "closed" }),
+    );
     const taken = (await world.operators.account(owner))!.account.email;
-    expect(await invite(world)(taken)).toEqual(err({ kind: "email_taken", email: taken }));
+    expect(await operatedAccounts(world).invite(taken)).toEqual(err({ kind: "email_taken", email: taken }));
   });
 
   it("sets a new password of an open account", async () => {
-    const { email, token, expiresAt } = (await makePasswordLink(world)(owner))._unsafeUnwrap();
+    const { email, token, expiresAt } = (await operatedAccounts(world).makePasswordLink(owner))._unsafeUnwrap();
     expect(expiresAt).toEqual(secondsFromNow(3_600));
-    expect(await checkPasswordLink(world)(token)).toEqual({ email, opensAccount: false });
-    await closeAccount(world)(owner);
+    expect(await links(world).checkPasswordLink(token)).toEqual({ email, opensAccount: false });
+    await operatedAccounts(world).closeAccount(owner);
     for (const id of [owner, accountId(404)]) {
-      expect(await makePasswordLink(world)(id)).toEqual(unknown(`There is no open account ${id}.`));
+      expect(await operatedAccounts(world).makePasswordLink(id)).toEqual(unknown(`There is no open account ${id}.`));
     }
   });
 });

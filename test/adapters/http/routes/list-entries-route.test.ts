@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CreditEntry, CreditEntryPage } from "../../../../adapters/client/panorama-client.js";
 import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
-import { refundOrder } from "../../../../application/operators/credits.js";
+import { operatedCredits } from "../../../../application/operators/credits.js";
 import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -66,7 +66,7 @@ describe("GET /credits/entries", () => {
   it("shows no balance below 0 and pages on, with debt entries", async () => {
     await service.created(customer);
     const [order = expect.fail()] = await service.orders.list(customer.accountId, 1, undefined);
-    (await refundOrder(service)(order.id, undefined, "by hand" as AdjustmentReason))._unsafeUnwrap();
+    (await operatedCredits(service).refundOrder(order.id, undefined, "by hand" as AdjustmentReason))._unsafeUnwrap();
     const seen: unknown[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const { status, body } = await entries(`?limit=1${cursor && `&cursor=${cursor}`}`);

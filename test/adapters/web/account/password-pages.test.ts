@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { lastingAccess } from "../../../../application/accounts/api-keys.js";
-import { invite } from "../../../../application/operators/invite.js";
+import { operatedAccounts } from "../../../../application/operators/accounts.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { setUpService, startService, visiting } from "../../../support/visit.js";
@@ -109,7 +109,7 @@ it("an invitation opens an account with welcome credits, despite links that stra
   const service = await startService({ signUp: "invited", welcomeCredits: credits(12) });
   const { get, post } = visiting(service);
   for (let n = 0; n < 6; n += 1) await post("/password/forgot", { email });
-  const { token } = (await invite(service, { signUp: "invited" })(email))._unsafeUnwrap();
+  const { token } = (await operatedAccounts(service, { signUp: "invited" }).invite(email))._unsafeUnwrap();
   const page = (await get(`/password/reset?token=${token}`)).text;
   for (const part of [
     "<h1>Welcome</h1>",

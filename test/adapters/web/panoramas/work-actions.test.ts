@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { SqlOperatorStore } from "../../../../adapters/persistence/accounts/sql-operator-store.js";
-import { suspendAccount } from "../../../../application/operators/hide-panorama.js";
+import { operatedAccounts } from "../../../../application/operators/accounts.js";
 import { expire, uploading } from "../../../../domain/images/storage-status.js";
 import { changeTask } from "../../../support/put-task.js";
 import { newMember, setUpService, visiting } from "../../../support/visit.js";
@@ -103,7 +103,7 @@ describe("the works of a member", () => {
     const kept = await service.kept(ann, { visibility: "private" });
     const ports = { ...service, operators: new SqlOperatorStore(service.database) };
     const reason = "Publishes private persons.";
-    (await suspendAccount(ports)(ann.id, { reason, by: "olga" }))._unsafeUnwrap();
+    (await operatedAccounts(ports).suspendAccount(ann.id, { reason, by: "olga" }))._unsafeUnwrap();
     expect(await member.read("/works?q=zebra")).toContain("Nothing found for “<bdi>zebra</bdi>”.");
     const works = await member.read("/works");
     expect(works).toContain(`This account is suspended: ${reason}`);

@@ -13,7 +13,7 @@ import type { AnyDatabase } from "../../../../../adapters/persistence/database/s
 import { openSqliteDatabase } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { migrateSqlite } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import { sqlStores } from "../../../../../adapters/persistence/sql-stores.js";
-import { verifyLedger } from "../../../../../application/credits/ledger.js";
+import { ledger } from "../../../../../application/credits/ledger.js";
 import type { Email } from "../../../../../domain/accounts/account.js";
 import { member, seedMember, YOUNG } from "../../../../bench/growth/seed.js";
 import { freshDatabase } from "../../../../support/postgres.js";
@@ -88,7 +88,7 @@ it("a second step loses nothing on PostgreSQL, while the version before works on
   expect(await after.sql("select note from account where id = ?", [accountId(1)])).toEqual([
     { note: "of the later version" },
   ]);
-  expect((await verifyLedger(sqlStores(after))()).findings).toEqual([]);
+  expect((await ledger(sqlStores(after)).verifyLedger()).findings).toEqual([]);
   await after.close();
 
   // Of a step that the version before cannot work with, it says so at its next start.
@@ -113,7 +113,7 @@ it("a second step loses nothing on SQLite", async () => {
   const after = await openSqliteDatabase(file);
   await work(after, 3);
   expect(await after.sql("select note from account where id = ?", [accountId(2)])).toEqual([{ note: null }]);
-  expect((await verifyLedger(sqlStores(after))()).findings).toEqual([]);
+  expect((await ledger(sqlStores(after)).verifyLedger()).findings).toEqual([]);
   await after.close();
   await rm(folder, { recursive: true });
 });

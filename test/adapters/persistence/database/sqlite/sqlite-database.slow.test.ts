@@ -24,7 +24,7 @@ import {
 import { openSqliteFile } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../../adapters/persistence/database/sqlite/sqlite-database.js";
 import { WriteAheadLog } from "../../../../../adapters/persistence/database/sqlite/write-ahead-log.js";
-import { verifyLedger } from "../../../../../application/credits/ledger.js";
+import { ledger } from "../../../../../application/credits/ledger.js";
 import { credits } from "../../../../../domain/credits/credits.js";
 import { sqlStores } from "../../../../support/sql-stores.js";
 
@@ -233,7 +233,7 @@ describe("Database on SQLite", () => {
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
     const created = await openSqliteDatabase(fresh);
-    expect(await verifyLedger(sqlStores(created))()).toEqual({ accounts: 3, findings: [] });
+    expect(await ledger(sqlStores(created)).verifyLedger()).toEqual({ accounts: 3, findings: [] });
     await created.close();
   });
 
