@@ -4,8 +4,8 @@ import { parsePassword } from "../../domain/accounts/password.js";
 import type { SessionToken } from "../../domain/accounts/session.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { closeAccount } from "../close-account.js";
 import type { TasksActive } from "../errors.js";
-import { closeAccount } from "../operators/accounts.js";
 import type { Mail } from "../ports/mail.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
@@ -46,7 +46,7 @@ export function accountSettings(ports: SettingsPorts) {
       return session === undefined ? err(WRONG_LOGIN) : ok(session);
     },
 
-    /** Permanently closes the account of a logged-in user, after a password check (operators/accounts.ts). */
+    /** Permanently closes the account of a logged-in user, after a password check (close-account.ts). */
     async delete(
       account: Account,
       own: OwnPassword,

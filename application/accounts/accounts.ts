@@ -11,8 +11,8 @@ import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
-import { type EntryLine, readEntries } from "../credits/ledger.js";
 import type { NotFound } from "../errors.js";
+import { type EntryLine, listEntries } from "../list-entries.js";
 import { pageOf } from "../page-of.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import type { AccountStore, ApiKeyStore, EmailTaken } from "../ports/stores/account-stores.js";
@@ -114,7 +114,7 @@ export function accounts(ports: AccountPorts, { signUp: mode = "open", welcomeCr
         keys.listLive(id),
         keys.spending(id, clock.now()),
         orders.list(id, ACCOUNT_PAGE_SIZE + 1, ordersBefore),
-        readEntries(ledger, id, ACCOUNT_PAGE_SIZE, ledgerBefore),
+        listEntries(ledger, id, ACCOUNT_PAGE_SIZE, ledgerBefore),
       ]);
       const orderPage = pageOf(foundOrders, ACCOUNT_PAGE_SIZE);
       return {

@@ -1,7 +1,7 @@
 import { objectsOf } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task-texts.js";
-import { eraseAccount } from "../operators/accounts.js";
+import { eraseAccount } from "../close-account.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";

@@ -2,14 +2,8 @@ import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import { type LedgerAudit, startAudit } from "../../domain/credits/ledger-audit.js";
 import type { EntryPlace } from "../../domain/credits/ledger-page.js";
 import type { AccountId } from "../../domain/ids.js";
-import { pageOf } from "../page-of.js";
-import type { LedgerLine, LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
-
-/** An entry with the balance after it, in credits. `apiKeyId`: the key that created its task. */
-export type EntryLine = Pick<LedgerLine, "entry" | "apiKeyId"> & { readonly balanceAfter: number };
-
-/** `next`: cursor of the next page; `undefined` on the last one. */
-export type EntryPage = { readonly entries: readonly EntryLine[]; readonly next: EntryPlace | undefined };
+import { type EntryPage, listEntries } from "../list-entries.js";
+import type { LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
 
 /**
  * `accounts`: number of checked accounts. `findings`: one sentence per error, with the account. For an account with
@@ -33,12 +27,9 @@ export function ledger(ports: { readonly ledger: LedgerStore }) {
       return ports.ledger.totals(account);
     },
 
-    /**
-     * `GET /credits/entries`: entries of the account's ledger, newest first, each with the balance after it. The newest
-     * `balanceAfter` is the account's balance. Entries and their balances never change.
-     */
+    /** `GET /credits/entries` (list-entries.ts). */
     listEntries(owner: AccountId, limit: number, before?: EntryPlace): Promise<EntryPage> {
-      return readEntries(ports.ledger, owner, limit, before);
+      return listEntries(ports.ledger, owner, limit, before);
     },
 
     /**
@@ -81,22 +72,4 @@ export function ledger(ports: { readonly ledger: LedgerStore }) {
       return { accounts, findings };
     },
   };
-}
-
-/** `listEntries` of this store. */
-export async function readEntries(
-  ledger: LedgerStore,
-  owner: AccountId,
-  limit: number,
-  before?: EntryPlace,
-): Promise<EntryPage> {
-  const found = await ledger.list(owner, limit + 1, before?.entry);
-  let balance = before?.balance ?? found[0]?.balance ?? 0;
-  const lines = found.map(({ cursor, entry, apiKeyId }) => {
-    const balanceAfter = balance;
-    balance -= entry.credits;
-    return { line: { entry, apiKeyId, balanceAfter }, older: { entry: cursor, balance } };
-  });
-  const { items, last } = pageOf(lines, limit);
-  return { entries: items.map(({ line }) => line), next: last?.older };
 }

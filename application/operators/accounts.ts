@@ -8,15 +8,15 @@ import {
   PASSWORD_LINK_SECONDS,
   type PasswordLinkToken,
 } from "../../domain/accounts/password.js";
-import type { AdjustmentReason } from "../../domain/credits/adjustment.js";
-import type { AccountId, TaskId } from "../../domain/ids.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
+import { closeAccount } from "../close-account.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { AccountStore, ApiKeyStore, EmailTaken, PasswordLinkStore } from "../ports/stores/account-stores.js";
-import type { AccountErasure, OperatorStore } from "../ports/stores/operator-store.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { Basics } from "../ports/stores/stores.js";
 import { type OperatorReason, parseReason } from "./panoramas.js";
 
@@ -26,13 +26,14 @@ export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt
 /** A link that sets a new password, once, until it expires. */
 type NewPasswordLink = Invitation & { readonly email: Email };
 
-type ClosingPorts = { readonly accounts: AccountStore; readonly operators: OperatorStore; readonly clock: Clock };
+type OperatedAccountPorts = Basics & {
+  readonly accounts: AccountStore;
+  readonly operators: OperatorStore;
+  readonly links: PasswordLinkStore;
+};
 
 /** Accounts, for the operator: inviting, suspending, closing. */
-export function operatedAccounts(
-  ports: ClosingPorts & Basics & { readonly links: PasswordLinkStore },
-  { signUp: mode }: SignUpSettings = {},
-) {
+export function operatedAccounts(ports: OperatedAccountPorts, { signUp: mode }: SignUpSettings = {}) {
   const { accounts, operators, clock } = ports;
   return {
     /** Makes a link that opens an account for this address (accounts/links.ts). Refused while sign-up is closed. */
@@ -106,7 +107,7 @@ export function operatedKeys({ accounts, keys, operators, clock, secrets }: Oper
 }
 
 async function newLink(
-  { links, clock, ids, secrets }: Basics & { readonly links: PasswordLinkStore },
+  { links, clock, ids, secrets }: OperatedAccountPorts,
   email: Email,
   seconds: number,
 ): Promise<Invitation> {
@@ -115,45 +116,4 @@ async function newLink(
   // No maximum: links that strangers have requested must not prevent it.
   await links.insert(link, now, Number.MAX_SAFE_INTEGER);
   return { token, expiresAt: link.expiresAt };
-}
-
-const PAGE_SIZE = 500;
-
-const CLOSED = "The account was closed" as AdjustmentReason;
-
-/**
- * Permanently closes an account. Deletes its address, keys, sessions, endpoints and events, erases the texts of its
- * tasks, and deletes its pictures in the background. Ledger, orders and their tasks stay, without personal data; a
- * remaining balance is removed, a debt stays. Refused while tasks are in processing. If interrupted, background work
- * (background/erase.ts) or another call finishes it.
- */
-export async function closeAccount(ports: ClosingPorts, id: AccountId): Promise<Result<void, NotFound | TasksActive>> {
-  const { accounts, operators, clock } = ports;
-  if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
-  const now = clock.now();
-  // Frees the address. The balance of 0 also refuses a creation that was admitted before.
-  const email = `closed-${id.toLowerCase()}@closed.invalid` as Email;
-  const closed = await operators.close(id, email, now, ({ credits: balance, activeTasks }) => {
-    if (activeTasks > 0) return err({ kind: "tasks_active", activeTasks } as const);
-    return balance === 0
-      ? ok(undefined)
-      : ok({ kind: "adjustment", accountId: id, reason: CLOSED, credits: -balance, at: now } as const);
-  });
-  if (closed.isErr()) return err(closed.error);
-  await eraseAccount(ports, id);
-  return ok(undefined);
-}
-
-/** Erases the remaining data of a closed account. May be repeated. */
-export async function eraseAccount(
-  { operators, clock }: { readonly operators: AccountErasure; readonly clock: Clock },
-  id: AccountId,
-): Promise<void> {
-  const now = clock.now();
-  for (let after: TaskId | undefined; ; ) {
-    after = await operators.eraseTasks(id, after, PAGE_SIZE, now);
-    if (after === undefined) break;
-  }
-  while (await operators.eraseEvents(id, PAGE_SIZE));
-  await operators.recordErased(id, now);
 }

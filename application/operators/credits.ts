@@ -30,8 +30,8 @@ type OperatedCreditPorts = {
 export function operatedCredits({ accounts, orders, operators, clock }: OperatedCreditPorts) {
   return {
     /**
-     * Adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new balance. Never
-     * takes more than the balance.
+     * Adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new balance.
+     * Never takes more than the balance.
      */
     async adjustCredits(
       id: AccountId,

@@ -17,7 +17,7 @@ import {
   taskId,
 } from "../../adapters/contracts/support/builders.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import { type EntryLine, readEntries } from "../../application/credits/ledger.js";
+import { type EntryLine, listEntries } from "../../application/list-entries.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { AuditedTask } from "../../domain/credits/ledger-audit.js";
@@ -146,7 +146,7 @@ export const describeLedgerStore = (
       const seen: EntryLine[] = [];
       const readPages = async () => {
         for (let place: EntryPlace | undefined, pages = 0; pages < 4; pages += 1) {
-          const { entries, next } = await readEntries(ledger, owner, 3, place);
+          const { entries, next } = await listEntries(ledger, owner, 3, place);
           seen.push(...entries);
           place = next;
           if (next === undefined) break;

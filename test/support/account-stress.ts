@@ -13,8 +13,8 @@ import {
   openATask,
 } from "../../adapters/contracts/support/builders.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
+import { closeAccount } from "../../application/close-account.js";
 import { ledger } from "../../application/credits/ledger.js";
-import { closeAccount } from "../../application/operators/accounts.js";
 import { operatedCredits } from "../../application/operators/credits.js";
 import { StoreBusy } from "../../application/ports/stores/store-errors.js";
 import type { Email } from "../../domain/accounts/account.js";

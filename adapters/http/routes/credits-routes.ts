@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
-import type { EntryLine } from "../../../application/credits/ledger.js";
+import type { EntryLine } from "../../../application/list-entries.js";
 import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
 import { cursorOf, placeIn } from "../../web-page/cursor.js";
 import { json } from "../replies/reply.js";

@@ -1,6 +1,6 @@
 import type { KeySpending } from "../../../application/accounts/api-keys.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { EntryLine } from "../../../application/credits/ledger.js";
+import type { EntryLine } from "../../../application/list-entries.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { windowEnd, windowStart } from "../../../domain/credits/budget.js";
 import type { EntryPlace } from "../../../domain/credits/ledger-page.js";

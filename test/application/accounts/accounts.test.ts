@@ -10,6 +10,7 @@ import type { Email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
+import { overridden } from "../../support/overridden.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -58,8 +59,8 @@ describe("openAccount", () => {
       hash = passwordHash;
       return world.accounts.open(anAccount(), { passwordHash });
     };
-    const accounts = Object.assign(Object.create(world.accounts), { open });
-    await accounts({ ...world, accounts, secrets: fastSecrets() }).open({
+    const opening = overridden(world.accounts, { open });
+    await accounts({ ...world, accounts: opening, secrets: fastSecrets() }).open({
       email,
       password: "correct horse battery staple",
     });

@@ -14,8 +14,9 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { accountExports } from "../../../application/accounts/export-account.js";
+import { eraseAccount } from "../../../application/close-account.js";
 import { ledger } from "../../../application/credits/ledger.js";
-import { eraseAccount, operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
+import { operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
 import { operatedCredits } from "../../../application/operators/credits.js";
 import { operatorActions } from "../../../application/operators/record-action.js";
 import { createEndpoint } from "../../../application/webhooks/endpoints.js";

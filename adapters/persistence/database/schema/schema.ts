@@ -64,7 +64,7 @@ export const AccountTable = defineEntity({
     failures: p.integer().default(0),
     failureBytes: p.integer().default(0),
     createdAt: p.datetime(3),
-    /** Set when the account is closed (application/operators/accounts.ts). */
+    /** Set when the account is closed (application/close-account.ts). */
     closedAt: p.datetime(3).nullable(),
     /** Since when nothing of a closed account is left that must be erased. */
     erasedAt: p.datetime(3).nullable(),
