@@ -1,7 +1,7 @@
 import type { Task } from "../domain/tasks/task.js";
 import { accountSettings } from "./accounts/account-settings.js";
 import { accounts } from "./accounts/accounts.js";
-import { apiKeys, lastingAccess } from "./accounts/api-keys.js";
+import { apiKeys } from "./accounts/api-keys.js";
 import { admissions, type HeldKeys, heldKeys, type KeyUses, keyUses } from "./accounts/api-requests.js";
 import { accountExports } from "./accounts/export-account.js";
 import { links, mailedLinks } from "./accounts/links.js";
@@ -14,7 +14,7 @@ import { ledger } from "./credits/ledger.js";
 import { orders } from "./credits/orders.js";
 import { purchases, reconciliations } from "./credits/purchases.js";
 import { eventStreams } from "./events/event-streams.js";
-import { operatedAccounts, operatedKeys } from "./operators/accounts.js";
+import { operatedAccounts } from "./operators/accounts.js";
 import { operatedCredits } from "./operators/credits.js";
 import { operatedPanoramas } from "./operators/panoramas.js";
 import { operatorActions } from "./operators/record-action.js";
@@ -76,7 +76,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     ...sessions(ports),
     ...links(ports, settings),
     ...apiKeys(ports),
-    ...lastingAccess(ports),
     ...admissions(ports),
   },
   credits: { ...orders(ports), ...ledger(ports) },
@@ -95,7 +94,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   },
   operators: {
     ...operatedAccounts(ports, settings),
-    ...operatedKeys(ports),
     ...operatedCredits(ports),
     ...operatedPanoramas(ports),
     ...operatorActions(ports),

@@ -13,7 +13,6 @@ import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import type { Spending } from "../../domain/credits/budget.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
 import type { OrderStore } from "../ports/stores/ledger-store.js";
@@ -33,11 +32,12 @@ type KeyPorts = Basics & {
   readonly accounts: AccountStore;
   readonly keys: ApiKeyStore;
   readonly orders: OrderStore;
+  readonly endpoints: EndpointStore;
 };
 
-/** API keys of accounts. */
+/** API keys of accounts, and other access that a new password does not end. */
 export function apiKeys(ports: KeyPorts) {
-  const { accounts, keys, orders, clock } = ports;
+  const { accounts, keys, orders, endpoints, clock } = ports;
   return {
     /**
      * Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live
@@ -82,6 +82,24 @@ export function apiKeys(ports: KeyPorts) {
     revokeAnyApiKey(id: ApiKeyId): Promise<Result<void, NotFound>> {
       return keys.revoke(id, clock.now());
     },
+
+    /**
+     * Counts what a new password does not end, and somebody else may have made: live API keys, and endpoints with a
+     * URL. `undefined` without any.
+     */
+    async countLastingAccess(account: AccountId) {
+      const lasting = await listLasting(ports, account);
+      const counted = { keys: lasting.keys.length, endpoints: lasting.endpoints.length };
+      return counted.keys + counted.endpoints > 0 ? counted : undefined;
+    },
+
+    /** Ends what `countLastingAccess` counts. */
+    async endLastingAccess(account: AccountId): Promise<void> {
+      const lasting = await listLasting(ports, account);
+      const now = clock.now();
+      for (const { id } of lasting.keys) await keys.revoke(id, now);
+      for (const { id } of lasting.endpoints) await endpoints.delete(id, account, now);
+    },
   };
 }
 
@@ -109,29 +127,7 @@ export function withSpending(
   return keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
 }
 
-type LastingAccessPorts = { readonly keys: ApiKeyStore; readonly endpoints: EndpointStore; readonly clock: Clock };
-
-/** What a new password does not end, and somebody else may have made: live API keys, and endpoints with a URL. */
-export function lastingAccess(ports: LastingAccessPorts) {
-  const { keys, endpoints, clock } = ports;
-  return {
-    /** How many there are; `undefined` without any. */
-    async countLastingAccess(account: AccountId) {
-      const lasting = await listLasting(ports, account);
-      const counted = { keys: lasting.keys.length, endpoints: lasting.endpoints.length };
-      return counted.keys + counted.endpoints > 0 ? counted : undefined;
-    },
-
-    async endLastingAccess(account: AccountId): Promise<void> {
-      const lasting = await listLasting(ports, account);
-      const now = clock.now();
-      for (const { id } of lasting.keys) await keys.revoke(id, now);
-      for (const { id } of lasting.endpoints) await endpoints.delete(id, account, now);
-    },
-  };
-}
-
-async function listLasting({ keys, endpoints }: LastingAccessPorts, account: AccountId) {
+async function listLasting({ keys, endpoints }: KeyPorts, account: AccountId) {
   const listed = await endpoints.list(account);
   return { keys: await keys.listLive(account), endpoints: listed.filter(({ url }) => url !== undefined) };
 }

@@ -21,10 +21,8 @@ import type {
   RefusedRequest,
 } from "../ports/stores/rate-limits.js";
 
-type AdmissionPorts = { readonly apiRequests: ApiRequests; readonly secrets: Secrets };
-
 /** Admission of requests with an API key. */
-export function admissions({ apiRequests, secrets }: AdmissionPorts) {
+export function admissions({ apiRequests, secrets }: { readonly apiRequests: ApiRequests; readonly secrets: Secrets }) {
   return {
     /**
      * Admits a request with this API key, and reads `task` if given (specification, Authentication and Limits). Checks

@@ -16,7 +16,6 @@ import type { SignUpSettings } from "../application-settings.js";
 import type { Mail, PasswordLetter } from "../ports/mail.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { EmailTaken, LinkExpired, PasswordLinkStore } from "../ports/stores/account-stores.js";
-import type { Basics } from "../ports/stores/stores.js";
 import {
   type CredentialPorts,
   checkOwnPassword,
@@ -30,10 +29,10 @@ import { newSession, type SessionPorts } from "./sessions.js";
 /** Effect of a link: sets the password of the account with this address, or opens that account with it. */
 type PasswordLinkUse = { readonly email: Email; readonly opensAccount: boolean };
 
-type FollowedLinkPorts = SessionPorts & { readonly links: PasswordLinkStore };
+type LinkPorts = SessionPorts & { readonly links: PasswordLinkStore };
 
 /** Links that were sent by e-mail and are followed. */
-export function links(ports: FollowedLinkPorts, { signUp: mode, welcomeCredits }: SignUpSettings = {}) {
+export function links(ports: LinkPorts, { signUp: mode, welcomeCredits }: SignUpSettings = {}) {
   const { accounts, clock, ids, secrets } = ports;
   return {
     /** The effect of the link with this token; `undefined` if it is invalid, used or expired. */
@@ -81,7 +80,7 @@ export function links(ports: FollowedLinkPorts, { signUp: mode, welcomeCredits }
 }
 
 /** The e-mail address of the link with this token; `undefined` if the link can no longer set a password. */
-async function emailOfLink({ links, clock, secrets }: FollowedLinkPorts, text: string): Promise<Email | undefined> {
+async function emailOfLink({ links, clock, secrets }: LinkPorts, text: string): Promise<Email | undefined> {
   const token = parsePasswordLinkToken(text);
   return token && links.find(secrets.sha256(token), clock.now());
 }
@@ -89,10 +88,11 @@ async function emailOfLink({ links, clock, secrets }: FollowedLinkPorts, text: s
 /** The account already has this address. */
 export type SameEmail = { readonly kind: "same_email" };
 
-type MailedLinkPorts = Basics & CredentialPorts & { readonly links: PasswordLinkStore; readonly mail: Mail };
-
 /** Links that are sent by e-mail, and the change of an address that one confirms. */
-export function mailedLinks(ports: MailedLinkPorts, { signUp: mode = "open" }: SignUpSettings = {}) {
+export function mailedLinks(
+  ports: LinkPorts & CredentialPorts & { readonly mail: Mail },
+  { signUp: mode = "open" }: SignUpSettings = {},
+) {
   const { accounts, links, rateLimits, clock, ids, secrets, mail } = ports;
   return {
     /**

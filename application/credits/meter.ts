@@ -34,28 +34,40 @@ export function meter<Price extends string, RateKind extends string>(
 
 const LEDGER_PAGE = 100;
 
-const createMeter = <Price extends string, RateKind extends string>(
+function createMeter<Price extends string, RateKind extends string>(
   parts: MeterParts<Price, RateKind>,
-): Meter<Price, RateKind> => {
+): Meter<Price, RateKind> {
   const { store } = parts;
   const accountOf = (account: string): MeterAccount => ({ ...parts, id: accountId(account) });
   return {
-    hold: async (account, request) => hold(accountOf(account), parts.policy, request),
-    find: async (account, id) => {
+    async hold(account, request) {
+      return hold(accountOf(account), parts.policy, request);
+    },
+    async find(account, id) {
       const taskId = parseTaskId(id);
       return taskId && find(accountOf(account), taskId);
     },
-    openHolds: async (account) => {
+    async openHolds(account) {
       const { open } = await read(accountOf(account));
       const oldestFirst = open.toSorted((a, b) => a.heldAt.getTime() - b.heldAt.getTime());
       return oldestFirst.map((hold) => toTaskHold(accountOf(account), hold, false));
     },
-    admit: async (account, rate) => admit(accountOf(account), parts.policy, rate),
-    purchase: async (account, order) => purchase(accountOf(account), order),
-    refund: async (account, refund) => refundTask(accountOf(account), refund),
-    adjust: async (account, adjustment) => adjust(accountOf(account), adjustment),
-    balance: async (account) => (await read(accountOf(account))).credits,
-    ledger: async (account, { limit = LEDGER_PAGE, before } = {}) => {
+    async admit(account, rate) {
+      return admit(accountOf(account), parts.policy, rate);
+    },
+    async purchase(account, order) {
+      return purchase(accountOf(account), order);
+    },
+    async refund(account, refund) {
+      return refundTask(accountOf(account), refund);
+    },
+    async adjust(account, adjustment) {
+      return adjust(accountOf(account), adjustment);
+    },
+    async balance(account) {
+      return (await read(accountOf(account))).credits;
+    },
+    async ledger(account, { limit = LEDGER_PAGE, before } = {}) {
       if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError(`A page cannot have ${limit} entries.`);
       const { refunded: expired } = await read(accountOf(account));
       // Stores the refunds of expired holds, so that the page has their entries.
@@ -63,4 +75,4 @@ const createMeter = <Price extends string, RateKind extends string>(
       return store.entries(accountId(account), limit, before);
     },
   };
-};
+}

@@ -13,8 +13,6 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
 import { closeAccount } from "../close-account.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { Secrets } from "../ports/secrets.js";
 import type { AccountStore, ApiKeyStore, EmailTaken, PasswordLinkStore } from "../ports/stores/account-stores.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { Basics } from "../ports/stores/stores.js";
@@ -28,13 +26,14 @@ type NewPasswordLink = Invitation & { readonly email: Email };
 
 type OperatedAccountPorts = Basics & {
   readonly accounts: AccountStore;
-  readonly operators: OperatorStore;
+  readonly keys: ApiKeyStore;
   readonly links: PasswordLinkStore;
+  readonly operators: OperatorStore;
 };
 
-/** Accounts, for the operator: inviting, suspending, closing. */
+/** Accounts and their API keys, for the operator. */
 export function operatedAccounts(ports: OperatedAccountPorts, { signUp: mode }: SignUpSettings = {}) {
-  const { accounts, operators, clock } = ports;
+  const { accounts, keys, operators, clock } = ports;
   return {
     /** Makes a link that opens an account for this address (accounts/links.ts). Refused while sign-up is closed. */
     async invite(email: Email): Promise<Result<Invitation, EmailTaken | SignUpRefused>> {
@@ -67,23 +66,10 @@ export function operatedAccounts(ports: OperatedAccountPorts, { signUp: mode }: 
     closeAccount(id: AccountId): Promise<Result<void, NotFound | TasksActive>> {
       return closeAccount(ports, id);
     },
-  };
-}
 
-type OperatedKeyPorts = {
-  readonly accounts: AccountStore;
-  readonly keys: ApiKeyStore;
-  readonly operators: OperatorStore;
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-};
-
-/** API keys of all accounts, for the operator. */
-export function operatedKeys({ accounts, keys, operators, clock, secrets }: OperatedKeyPorts) {
-  return {
     /** The key of any account with this secret, such as a leaked one, even if revoked. */
     findKeyBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
-      return operators.keyWithSecret(secrets.sha256(secret));
+      return operators.keyWithSecret(ports.secrets.sha256(secret));
     },
 
     /**

@@ -16,7 +16,7 @@ import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { accountExports } from "../../../application/accounts/export-account.js";
 import { eraseAccount } from "../../../application/close-account.js";
 import { ledger } from "../../../application/credits/ledger.js";
-import { operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
+import { operatedAccounts } from "../../../application/operators/accounts.js";
 import { operatedCredits } from "../../../application/operators/credits.js";
 import { operatorActions } from "../../../application/operators/record-action.js";
 import { createEndpoint } from "../../../application/webhooks/endpoints.js";
@@ -243,7 +243,7 @@ describe("changeKeyLimits", () => {
   it("stores the limits returned by change, and refuses invalid ones", async () => {
     const owner = await anOwner(world, 20);
     const { key } = (await apiKeys(world).createApiKey(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
-    const change = operatedKeys(world).changeKeyLimits;
+    const change = operatedAccounts(world).changeKeyLimits;
     const limited = await change(key.id, (limits) => ok({ ...limits, creditsPerDay: credits(5) }));
     expect(limited._unsafeUnwrap().limits).toEqual({ ...NO_LIMITS, creditsPerDay: 5 });
     const invalid = invalidRequest("scopes", { name: "storable_text" });

@@ -11,7 +11,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { links } from "../../../application/accounts/links.js";
-import { operatedAccounts, operatedKeys } from "../../../application/operators/accounts.js";
+import { operatedAccounts } from "../../../application/operators/accounts.js";
 import { operatedCredits } from "../../../application/operators/credits.js";
 import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import type { TaskRecord } from "../../../application/ports/stores/operator-store.js";
@@ -42,10 +42,10 @@ describe("findKeyBySecret", () => {
     const { key, secret } = await aKey();
     const other = apiKeySecret(secret.endsWith("A") ? "B".repeat(43) : "A".repeat(43));
     expect(key.prefix).toBe(secret.slice(0, 11));
-    expect(await operatedKeys(world).findKeyBySecret(secret)).toEqual(key);
-    expect(await operatedKeys(world).findKeyBySecret(other)).toBe(undefined);
-    await operatedKeys(world).revokeKeys(owner);
-    expect((await operatedKeys(world).findKeyBySecret(secret))?.revokedAt).toEqual(world.clock.now());
+    expect(await operatedAccounts(world).findKeyBySecret(secret)).toEqual(key);
+    expect(await operatedAccounts(world).findKeyBySecret(other)).toBe(undefined);
+    await operatedAccounts(world).revokeKeys(owner);
+    expect((await operatedAccounts(world).findKeyBySecret(secret))?.revokedAt).toEqual(world.clock.now());
   });
 });
 
@@ -55,10 +55,10 @@ describe("revokeKeys", () => {
     const kept = (await apiKeys(world).createApiKey(other, "kept"))._unsafeUnwrap().key;
     const before = (await world.keys.listLive(owner)).length;
     await aKey();
-    expect((await operatedKeys(world).revokeKeys(owner))._unsafeUnwrap()).toBe(before + 1);
+    expect((await operatedAccounts(world).revokeKeys(owner))._unsafeUnwrap()).toBe(before + 1);
     expect(await world.keys.listLive(owner)).toEqual([]);
     expect((await world.keys.listLive(other)).map(({ id }) => id)).toContain(kept.id);
-    expect(await operatedKeys(world).revokeKeys(accountId(404))).toEqual(NOBODY);
+    expect(await operatedAccounts(world).revokeKeys(accountId(404))).toEqual(NOBODY);
   });
 });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { lastingAccess } from "../../../../application/accounts/api-keys.js";
+import { apiKeys } from "../../../../application/accounts/api-keys.js";
 import { operatedAccounts } from "../../../../application/operators/accounts.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import { credits } from "../../../../domain/credits/credits.js";
@@ -63,7 +63,7 @@ describe("passwords by link", () => {
   it("return to the page that required the login, in the same browser", async () => {
     const asked = await post("/password/forgot", { email: ann.email, next: "/works?prompt=a+lake%3B+at+dawn" });
     expect(asked.headers.get("set-cookie")).toMatch(/^next=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/);
-    await lastingAccess(service).endLastingAccess(ann.id);
+    await apiKeys(service).endLastingAccess(ann.id);
     const resetIn = (cookie: string) =>
       visiting(service, cookie).post("/password/reset", { token: lastToken(), password: NEW_PASSWORD });
     expect((await resetIn(asked.cookie)).location).toBe("/works?prompt=a+lake%3B+at+dawn");
