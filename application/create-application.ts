@@ -8,7 +8,7 @@ import { links, mailedLinks } from "./accounts/links.js";
 import { logins, sessions } from "./accounts/sessions.js";
 import { type ApplicationSettings, type CompleteSettings, completeSettings } from "./application-settings.js";
 import { backgroundWork, type WorkName, wakeAfter } from "./background/background-work.js";
-import { receiveProviderWebhook } from "./background/receive-provider-webhook.js";
+import { providerWebhooks } from "./background/receive-provider-webhook.js";
 import { clockSchedule } from "./background/work-runs.js";
 import { ledger } from "./credits/ledger.js";
 import { orders } from "./credits/orders.js";
@@ -18,14 +18,13 @@ import { operatedAccounts } from "./operators/accounts.js";
 import { operatedCredits } from "./operators/credits.js";
 import { operatedPanoramas } from "./operators/panoramas.js";
 import { operatorActions } from "./operators/record-action.js";
-import { cancelTask } from "./panoramas/cancel-task.js";
-import { createPanorama } from "./panoramas/create-panorama.js";
+import { cancellations } from "./panoramas/cancellations.js";
+import { creations } from "./panoramas/creations.js";
 import { deletions } from "./panoramas/deletions.js";
 import { type GenerationTime, generationTime } from "./panoramas/generation-time.js";
 import { panoramas } from "./panoramas/panoramas.js";
 import { progress } from "./panoramas/progress.js";
-import { readAbilities } from "./panoramas/read-abilities.js";
-import { checkUpload, uploadImages } from "./panoramas/upload-images.js";
+import { uploads } from "./panoramas/uploads.js";
 import type { MakeSchedule } from "./ports/clock.js";
 import type { GenerationProvider, ProviderWebhooks } from "./ports/generation-provider.js";
 import type { Imaging } from "./ports/imaging.js";
@@ -36,15 +35,7 @@ import type { Reporter } from "./ports/reporter.js";
 import type { EventSignals, TaskSignals } from "./ports/signals.js";
 import type { StorePorts } from "./ports/stores/stores.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
-import { listDeliveries, resendDelivery } from "./webhooks/deliveries.js";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  ensureDefaultEndpoint,
-  listEndpoints,
-  rotateEndpointSecret,
-  testEndpoint,
-} from "./webhooks/endpoints.js";
+import { endpointTests, ensureDefaultEndpoint, webhooks } from "./webhooks/webhooks.js";
 
 /** All ports of the application. */
 export type ApplicationPorts = StorePorts & {
@@ -79,19 +70,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     ...admissions(ports),
   },
   credits: { ...orders(ports), ...ledger(ports) },
-  panoramas: {
-    ...panoramas(ports, settings),
-    checkUpload: checkUpload(ports, settings),
-  },
-  webhooks: {
-    createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins }),
-    listEndpoints: listEndpoints(ports),
-    deleteEndpoint: deleteEndpoint(ports),
-    rotateEndpointSecret: rotateEndpointSecret(ports),
-    enableEndpoint: ports.endpoints.enable.bind(ports.endpoints),
-    listDeliveries: listDeliveries(ports),
-    resendDelivery: resendDelivery(ports),
-  },
+  panoramas: panoramas(ports, settings),
+  webhooks: webhooks(ports, settings),
   operators: {
     ...operatedAccounts(ports, settings),
     ...operatedCredits(ports),
@@ -129,14 +109,13 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       ...stored.panoramas,
       ...progress(ports),
       ...deletions(ports),
-      readAbilities: readAbilities(ports),
-      create: createPanorama({ ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) }, settings),
-      cancel: cancelTask(ports, settings),
-      uploadImages: uploadImages(ports, settings),
-      receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
+      ...creations({ ...ports, ensureDefaultEndpoint: (account) => ensureDefaultEndpoint(ports, account) }, settings),
+      ...cancellations(ports, settings),
+      ...uploads(ports, settings),
+      ...providerWebhooks(ports),
     },
     events: eventStreams(ports),
-    webhooks: { ...stored.webhooks, testEndpoint: testEndpoint(ports) },
+    webhooks: { ...stored.webhooks, ...endpointTests(ports) },
     operators: { ...stored.operators, ...reconciliations(ports) },
   };
 };

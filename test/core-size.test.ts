@@ -62,7 +62,7 @@ describe("the core, bundled for a program that imports one function", () => {
     ["openTask", "domain/tasks/open-task.ts"],
     ["admitRequest", "domain/credits/rate-limit.ts"],
     ["audit", "domain/credits/ledger-audit.ts"],
-    ["createPanorama", "application/panoramas/create-panorama.ts"],
+    ["creations", "application/panoramas/creations.ts"],
     ["meter", "application/credits/meter.ts"],
     ["memoryMeterStore", "adapters/memory/memory-meter-store.ts"],
   ])("%s has less than 30 kB, and needs no package but neverthrow", async (name, source) => {

@@ -1,4 +1,4 @@
-import type { UploadedFile } from "../../application/panoramas/upload-images.js";
+import type { UploadedFile } from "../../application/panoramas/uploads.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { InvalidMessage } from "../wording/rule-predicate.js";
 

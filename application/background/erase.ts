@@ -1,22 +1,23 @@
 import { objectsOf } from "../../domain/images/storage-status.js";
+import { EVENT_RETENTION_MILLISECONDS } from "../../domain/tasks/account-event.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task-texts.js";
+import { DELIVERY_PAUSE_MILLISECONDS_MAX } from "../../domain/webhooks/webhook-delivery.js";
 import { eraseAccount } from "../close-account.js";
-import type { Clock } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Reporter } from "../ports/reporter.js";
+import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { OperatorLog } from "../ports/stores/operator-log.js";
 import type { AccountErasure } from "../ports/stores/operator-store.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
-import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
-import type { TaskWork } from "../ports/stores/tasks/task-work.js";
-import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
+import type { DeliveryStore } from "../ports/stores/webhook-stores.js";
+import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type EraseDeletedPanoramasPorts = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move">;
-  readonly provider: Pick<GenerationProvider, "discard">;
-  readonly storage: Pick<ObjectStorage, "delete">;
+/** Ports of work that erases. */
+export type ErasePorts = TaskWorkPorts & {
+  readonly references: ReferenceStore;
+  readonly deliveries: DeliveryStore;
+  readonly operatorLog: OperatorLog;
+  readonly operators: AccountErasure;
 };
 
 /** Pause between two attempts. */
@@ -28,13 +29,16 @@ const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
  * Deletes the remaining objects of deleted panoramas and closed accounts, such as those stored during the deletion, and
  * the provider's copies. Resolves to the number of panoramas.
  */
-export const eraseDeletedPanoramas =
-  (ports: EraseDeletedPanoramasPorts, limits: WorkLimits) =>
-  (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "erase", { ...limits, stopping }, (lease) => erase(ports, lease));
+export function eraseDeletedPanoramas(
+  ports: TaskWorkPorts,
+  limits: WorkLimits,
+  stopping?: AbortSignal,
+): Promise<number> {
+  return workOnLeases(ports, "erase", { ...limits, stopping }, (lease) => erase(ports, lease));
+}
 
 /** Resolves to the time of the next attempt, if there is one. */
-const erase = async (ports: EraseDeletedPanoramasPorts, lease: Lease<SucceededTask>): Promise<Date | undefined> => {
+async function erase(ports: TaskWorkPorts, lease: Lease<SucceededTask>): Promise<Date | undefined> {
   const { tasks, clock } = ports;
   const { task } = lease;
   const objectsAreLeft = !(await eraseObjects(ports, task));
@@ -44,13 +48,10 @@ const erase = async (ports: EraseDeletedPanoramasPorts, lease: Lease<SucceededTa
   if (objectsAreLeft || (copyIsLeft && copyMayBeThere)) return new Date(now + ERASE_PAUSE_MILLISECONDS);
   await tasks.move(lease, task, undefined);
   return undefined;
-};
+}
 
 /** True if no object is left. */
-const eraseObjects = async (
-  { storage, reporter }: EraseDeletedPanoramasPorts,
-  { id, image }: SucceededTask,
-): Promise<boolean> => {
+async function eraseObjects({ storage, reporter }: TaskWorkPorts, { id, image }: SucceededTask): Promise<boolean> {
   for (const name of objectsOf(image)) {
     const deleted = await storage.delete(name);
     if (deleted.isOk()) continue;
@@ -58,66 +59,80 @@ const eraseObjects = async (
     return false;
   }
   return true;
-};
+}
 
-const eraseCopy = async (
-  { provider, reporter }: EraseDeletedPanoramasPorts,
+async function eraseCopy(
+  { provider, reporter }: TaskWorkPorts,
   { id, upstreamTaskId }: SucceededTask,
-): Promise<boolean> => {
+): Promise<boolean> {
   const discarded = await provider.discard?.(upstreamTaskId);
   if (discarded === undefined || discarded.isOk()) return true;
   const detail = `the copy of a deleted image is not deleted: ${discarded.error.reason}`;
   reporter.report({ kind: "provider_unavailable", taskId: id, detail });
   return false;
-};
+}
+
+/** Deletes old events, texts and operator actions, and data of closed accounts. */
+export async function forget(ports: ErasePorts, keptDays: number, stopping?: AbortSignal): Promise<void> {
+  await deleteOldEvents(ports, stopping);
+  await eraseTexts(ports, stopping);
+  await forgetOperatorActions(ports, keptDays, stopping);
+  await eraseClosedAccounts(ports, stopping); // last: an error there must not stop the other steps
+}
+
+const EVENTS_PER_STATEMENT = 1_000;
+
+/**
+ * Deletes events that are older than 30 days, with their deliveries, and corrects due times that were written before
+ * the clock was set back. Resolves to the number of deleted events.
+ */
+export async function deleteOldEvents({ deliveries, clock }: ErasePorts, stopping?: AbortSignal): Promise<number> {
+  const now = clock.now();
+  const latest = now.getTime() + DELIVERY_PAUSE_MILLISECONDS_MAX + CLOCK_TOLERANCE_MILLISECONDS;
+  await deliveries.bringForward(new Date(latest), now);
+  const before = new Date(now.getTime() - EVENT_RETENTION_MILLISECONDS);
+  for (let all = 0; ; ) {
+    const deleted = await deliveries.deleteEvents(before, EVENTS_PER_STATEMENT);
+    all += deleted;
+    if (deleted < EVENTS_PER_STATEMENT || stopping?.aborted === true) return all;
+  }
+}
 
 const TASKS_PER_STATEMENT = 100;
 /** Maximum statements per run, so that many old tasks do not delay other work. The next run continues. */
 const STATEMENTS_MAX = 50;
 
-type EraseTextsPorts = { readonly tasks: Pick<TaskWork, "eraseTexts">; readonly clock: Pick<Clock, "now"> };
-
 /**
  * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago. Resolves to the number of
  * tasks.
  */
-export const eraseTexts =
-  ({ tasks, clock }: EraseTextsPorts) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const now = clock.now();
-    const before = new Date(now.getTime() - TEXTS_KEPT_MILLISECONDS);
-    let all = 0;
-    for (let statement = 0; statement < STATEMENTS_MAX && stopping?.aborted !== true; statement += 1) {
-      const erased = await tasks.eraseTexts(before, TASKS_PER_STATEMENT, now);
-      all += erased;
-      if (erased < TASKS_PER_STATEMENT) break;
-    }
-    return all;
-  };
-
-type ForgetOperatorActionsPorts = {
-  readonly operatorLog: Pick<OperatorLog, "deleteBefore">;
-  readonly clock: Pick<Clock, "now">;
-};
+export async function eraseTexts({ tasks, clock }: ErasePorts, stopping?: AbortSignal): Promise<number> {
+  const now = clock.now();
+  const before = new Date(now.getTime() - TEXTS_KEPT_MILLISECONDS);
+  let all = 0;
+  for (let statement = 0; statement < STATEMENTS_MAX && stopping?.aborted !== true; statement += 1) {
+    const erased = await tasks.eraseTexts(before, TASKS_PER_STATEMENT, now);
+    all += erased;
+    if (erased < TASKS_PER_STATEMENT) break;
+  }
+  return all;
+}
 
 const ACTIONS_PER_STATEMENT = 500;
 
 /** Deletes old actions from the operator log, not those that are still running. Resolves to their number. */
-export const forgetOperatorActions =
-  ({ operatorLog, clock }: ForgetOperatorActionsPorts, keptDays: number) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const before = new Date(clock.now().getTime() - keptDays * 24 * 60 * 60 * 1000);
-    for (let all = 0; ; ) {
-      const deleted = await operatorLog.deleteBefore(before, ACTIONS_PER_STATEMENT);
-      all += deleted;
-      if (deleted < ACTIONS_PER_STATEMENT || stopping?.aborted === true) return all;
-    }
-  };
-
-type EraseClosedAccountsPorts = {
-  readonly operators: AccountErasure;
-  readonly clock: Clock;
-};
+export async function forgetOperatorActions(
+  { operatorLog, clock }: ErasePorts,
+  keptDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const before = new Date(clock.now().getTime() - keptDays * 24 * 60 * 60 * 1000);
+  for (let all = 0; ; ) {
+    const deleted = await operatorLog.deleteBefore(before, ACTIONS_PER_STATEMENT);
+    all += deleted;
+    if (deleted < ACTIONS_PER_STATEMENT || stopping?.aborted === true) return all;
+  }
+}
 
 /** Maximum accounts per run: an account may have many tasks. */
 const ACCOUNTS_MAX = 10;
@@ -126,25 +141,16 @@ const ACCOUNTS_MAX = 10;
  * Finishes interrupted account deletions. The owner cannot repeat them: the login no longer works. Resolves to the
  * number of accounts.
  */
-export const eraseClosedAccounts =
-  (ports: EraseClosedAccountsPorts) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const closed = await ports.operators.closedNotErased(ACCOUNTS_MAX);
-    const errors: unknown[] = [];
-    for (const id of closed) {
-      if (stopping?.aborted === true) break;
-      await eraseAccount(ports, id).catch((error: unknown) => errors.push(error)); // the others are still erased
-    }
-    if (errors.length > 0) throw errors[0];
-    return closed.length;
-  };
-
-type DeleteExpiredReferencesPorts = {
-  readonly references: Pick<ReferenceStore, "expire" | "claimDeletable" | "forget">;
-  readonly storage: Pick<ObjectStorage, "delete">;
-  readonly clock: Pick<Clock, "now">;
-  readonly reporter: Pick<Reporter, "report">;
-};
+export async function eraseClosedAccounts(ports: ErasePorts, stopping?: AbortSignal): Promise<number> {
+  const closed = await ports.operators.closedNotErased(ACCOUNTS_MAX);
+  const errors: unknown[] = [];
+  for (const id of closed) {
+    if (stopping?.aborted === true) break;
+    await eraseAccount(ports, id).catch((error: unknown) => errors.push(error)); // the others are still erased
+  }
+  if (errors.length > 0) throw errors[0];
+  return closed.length;
+}
 
 /** Retention of unused reference images, and lease on a deletable object. */
 type ReferenceRetention = {
@@ -162,30 +168,29 @@ const BATCH = 100;
  * interruption: a deletable name is never used again (ports/reference-store.ts), so an object may be deleted twice or
  * late. Resolves to the number of deleted objects.
  */
-export const deleteExpiredReferences =
-  (
-    { references, storage, clock, reporter }: DeleteExpiredReferencesPorts,
-    { retentionMilliseconds, leaseMilliseconds }: ReferenceRetention,
-  ) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const isStopping = () => stopping?.aborted === true;
-    const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
-    let looked = BATCH;
-    while (looked === BATCH && !isStopping()) {
-      looked = await references.expire(after(-retentionMilliseconds), clock.now(), BATCH);
+export async function deleteExpiredReferences(
+  { references, storage, clock, reporter }: ErasePorts,
+  { retentionMilliseconds, leaseMilliseconds }: ReferenceRetention,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const isStopping = () => stopping?.aborted === true;
+  const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
+  let looked = BATCH;
+  while (looked === BATCH && !isStopping()) {
+    looked = await references.expire(after(-retentionMilliseconds), clock.now(), BATCH);
+  }
+  let deleted = 0;
+  let claimed = BATCH;
+  while (claimed === BATCH && !isStopping()) {
+    const names = await references.claimDeletable(clock.now(), after(leaseMilliseconds), BATCH);
+    claimed = names.length;
+    for (const name of names) {
+      if (isStopping()) break;
+      if ((await storage.delete(name)).isErr()) continue; // tried again after the lease
+      await references.forget(name);
+      deleted += 1;
     }
-    let deleted = 0;
-    let claimed = BATCH;
-    while (claimed === BATCH && !isStopping()) {
-      const names = await references.claimDeletable(clock.now(), after(leaseMilliseconds), BATCH);
-      claimed = names.length;
-      for (const name of names) {
-        if (isStopping()) break;
-        if ((await storage.delete(name)).isErr()) continue; // tried again after the lease
-        await references.forget(name);
-        deleted += 1;
-      }
-    }
-    if (deleted > 0) reporter.report({ kind: "images_expired", count: deleted });
-    return deleted;
-  };
+  }
+  if (deleted > 0) reporter.report({ kind: "images_expired", count: deleted });
+  return deleted;
+}

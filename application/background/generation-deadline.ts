@@ -1,13 +1,9 @@
 import { ok, type Result } from "neverthrow";
 import { type GeneratedTask, restartDeadline, type SubmittedTask } from "../../domain/tasks/task.js";
-import { type FailPorts, failTask } from "../panoramas/end-task.js";
+import { failTask } from "../panoramas/end-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
-import type { TaskWork } from "../ports/stores/tasks/task-work.js";
-import type { LeasePorts, WorkLimits } from "./work-on-leases.js";
-
-/** Ports of work with a deadline. */
-export type DeadlinePorts = LeasePorts & FailPorts & { readonly tasks: Pick<TaskWork, "moveWithinLease"> };
+import type { TaskWorkPorts, WorkLimits } from "./work-on-leases.js";
 
 /** Limits of the work, and the time from submission to the deadline. */
 export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
@@ -31,12 +27,12 @@ export type DeadlineWork<T extends Generation> = {
  * or throws, the work is stopped, and the task fails and is refunded, even if the stop fails. Resolves to the time of
  * the next attempt, if there is one.
  */
-export const attemptBeforeDeadline = async <T extends Generation>(
-  ports: DeadlinePorts,
+export async function attemptBeforeDeadline<T extends Generation>(
+  ports: TaskWorkPorts,
   settings: DeadlineSettings,
   claimed: Lease<T>,
   { work, attempt, stop }: DeadlineWork<T>,
-): Promise<Date | undefined> => {
+): Promise<Date | undefined> {
   const { clock, reporter } = ports;
   const deadline = settings.generationDeadlineMilliseconds;
   const lease = await withPlausibleAge(ports, settings, claimed);
@@ -65,17 +61,17 @@ export const attemptBeforeDeadline = async <T extends Generation>(
   const left = deadline - age();
   if (left <= 0) return giveUp(`${notYet.detail} after ${deadline} ms`);
   return new Date(clock.now().getTime() + Math.min(notYet.pauseMilliseconds, left));
-};
+}
 
 /** Resets a submission time in the future, which would delay the deadline: the clock was set back. */
-const withPlausibleAge = async <T extends Generation>(
-  { tasks, clock }: DeadlinePorts,
+async function withPlausibleAge<T extends Generation>(
+  { tasks, clock }: TaskWorkPorts,
   { leaseMilliseconds }: WorkLimits,
   lease: Lease<T>,
-): Promise<Result<Lease<T>, StaleTask>> => {
+): Promise<Result<Lease<T>, StaleTask>> {
   const now = clock.now();
   if (lease.task.submittedAt.getTime() <= now.getTime() + CLOCK_TOLERANCE_MILLISECONDS) return ok(lease);
   const task = restartDeadline(lease.task, now);
   const moved = await tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
   return moved.map(() => ({ ...lease, task }));
-};
+}

@@ -12,12 +12,10 @@ import {
   type UploadingImage,
 } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
-import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
+import { sourceTypeOf } from "../ports/generation-provider.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import { type Attempt, recordAttempt, type StoragePorts, storePanorama, storeThumbnail } from "./store-panorama.js";
-import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
-
-type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationProvider, "download"> };
+import { type Attempt, recordAttempt, storePanorama, storeThumbnail } from "./store-panorama.js";
+import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 /**
  * Stores images that were not stored right after their check (check-generated-images.ts): the storage was down, or the
@@ -25,24 +23,23 @@ type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationPro
  * storage is down, repeats this until the temporary URL expires. Also renames the files of hidden panoramas
  * (`renameFiles`). Resolves to the number of images processed.
  */
-export const keepFinishedImages =
-  (ports: Ports, limits: WorkLimits) =>
-  (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "keep", { ...limits, stopping }, (lease) => keepImage(ports, lease));
+export function keepFinishedImages(ports: TaskWorkPorts, limits: WorkLimits, stopping?: AbortSignal): Promise<number> {
+  return workOnLeases(ports, "keep", { ...limits, stopping }, (lease) => keepImage(ports, lease));
+}
 
-const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
-  await recordAttempt(ports, lease, () => attempt(ports, lease.task));
-};
+async function keepImage(ports: TaskWorkPorts, lease: Lease<SucceededTask>): Promise<undefined> {
+  await recordAttempt(ports, lease, attempt(ports, lease.task));
+}
 
-const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
+async function attempt(ports: TaskWorkPorts, task: SucceededTask): Promise<Attempt> {
   const { image } = task;
   if (isPermanent(image) && image.nextName !== undefined) return renameFiles(ports, task, image, image.nextName);
   if (image.status === "uploading") return store(ports, task, image);
   if (image.status === "saved-no-thumb") return addMissingThumbnail(ports, task, image);
   return { image, detail: "nothing to do" };
-};
+}
 
-const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): Promise<Attempt> => {
+async function store(ports: TaskWorkPorts, task: SucceededTask, image: UploadingImage): Promise<Attempt> {
   const { provider, imaging } = ports;
   const downloaded = await provider.download(image.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
@@ -55,41 +52,41 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   return storePanorama(ports, { task, image }, panorama.value.bytes, downloaded.value);
-};
+}
 
-const addMissingThumbnail = async (
-  ports: Ports,
+async function addMissingThumbnail(
+  ports: TaskWorkPorts,
   task: SucceededTask,
   image: SavedWithoutThumbnail,
-): Promise<Attempt> => {
+): Promise<Attempt> {
   const panorama = await ports.storage.read(image.imageName);
   if (panorama.isErr()) return { image, detail: `the stored image cannot be read: ${panorama.error.kind}` };
   const made = await storeThumbnail(ports, task, panorama.value);
   return made.isErr() ? { image, detail: made.error } : { image: addThumbnail(image), detail: "stored" };
-};
+}
 
 /**
  * Renames the stored files of a hidden panorama, so that their old URLs stop working, even at a public bucket. Copies,
  * then deletes. May be repeated: a missing source was moved before.
  */
-const renameFiles = async (
-  ports: Pick<StoragePorts, "storage" | "reporter">,
+async function renameFiles(
+  ports: TaskWorkPorts,
   { id }: SucceededTask,
   image: PermanentImage,
   nextName: ObjectName,
-): Promise<Attempt> => {
+): Promise<Attempt> {
   const reason = await moveObjects(ports, image.imageName, nextName);
   if (reason === undefined) return { image: takeNextName(image), detail: "its files have another name" };
   ports.reporter.report({ kind: "work_failed", work: "keep", taskId: id, error: reason });
   return { image, detail: reason };
-};
+}
 
 /** Returns the error, or `undefined` on success. */
-const moveObjects = async (
-  { storage }: Pick<StoragePorts, "storage">,
+async function moveObjects(
+  { storage }: TaskWorkPorts,
   present: ObjectName,
   next: ObjectName,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const files = [
     { from: present, to: next, type: "image/jpeg" },
     { from: thumbnailNameOf(present), to: thumbnailNameOf(next), type: "image/webp" },
@@ -108,4 +105,4 @@ const moveObjects = async (
     if (deleted.isErr()) return deleted.error.reason;
   }
   return undefined;
-};
+}

@@ -4,29 +4,32 @@ import type { Clock } from "../ports/clock.js";
 import type { IncomingWebhook, ProviderUnavailable, ProviderWebhooks } from "../ports/generation-provider.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
-type Ports = {
+type ProviderWebhookPorts = {
   /** Webhooks by provider name. */
-  readonly webhooks: ReadonlyMap<string, ProviderWebhooks>;
-  readonly tasks: Pick<TaskWork, "makeDueNow">;
-  readonly clock: Pick<Clock, "now">;
+  readonly providerWebhooks?: ReadonlyMap<string, ProviderWebhooks> | undefined;
+  readonly tasks: TaskWork;
+  readonly clock: Clock;
   /** Starts the poll work. */
   readonly wakePolls: () => void;
 };
 
-/**
- * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and a webhook for
- * an unknown task, have no other effect.
- */
-export const receiveProviderWebhook =
-  ({ webhooks, tasks, clock, wakePolls }: Ports) =>
-  async (
-    provider: string,
-    webhook: IncomingWebhook,
-  ): Promise<Result<void, NotFound | UnverifiedWebhook | ProviderUnavailable>> => {
-    const taskId = await webhooks.get(provider)?.taskOf(webhook);
-    if (taskId === undefined) return err(notFound(`No webhooks are accepted from ${provider}.`));
-    if (taskId.isErr()) return err(taskId.error);
-    await tasks.makeDueNow(taskId.value, clock.now());
-    wakePolls();
-    return ok(undefined);
+/** Webhooks from providers. */
+export function providerWebhooks({ providerWebhooks, tasks, clock, wakePolls }: ProviderWebhookPorts) {
+  return {
+    /**
+     * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and a webhook
+     * for an unknown task, have no other effect.
+     */
+    async receiveProviderWebhook(
+      provider: string,
+      webhook: IncomingWebhook,
+    ): Promise<Result<void, NotFound | UnverifiedWebhook | ProviderUnavailable>> {
+      const taskId = await providerWebhooks?.get(provider)?.taskOf(webhook);
+      if (taskId === undefined) return err(notFound(`No webhooks are accepted from ${provider}.`));
+      if (taskId.isErr()) return err(taskId.error);
+      await tasks.makeDueNow(taskId.value, clock.now());
+      wakePolls();
+      return ok(undefined);
+    },
   };
+}

@@ -2,20 +2,9 @@ import { resultUrlOf } from "../../domain/images/picture.js";
 import { isCancelable, isCancelRequested } from "../../domain/tasks/cancel-request.js";
 import { type FailureReason, finish, type ImageFault, type SubmittedTask } from "../../domain/tasks/task.js";
 import { carryOutCancel, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
-import {
-  attemptBeforeDeadline,
-  type DeadlinePorts,
-  type DeadlineSettings,
-  type NoProgress,
-} from "./generation-deadline.js";
-import { workOnLeases } from "./work-on-leases.js";
-
-type Ports = DeadlinePorts & {
-  readonly tasks: Pick<TaskStore, "find">;
-  readonly provider: Pick<GenerationProvider, "poll" | "cancel" | "readiness" | "nextPollMilliseconds">;
-};
+import type { Lease } from "../ports/stores/tasks/task-store.js";
+import { attemptBeforeDeadline, type DeadlineSettings, type NoProgress } from "./generation-deadline.js";
+import { type TaskWorkPorts, workOnLeases } from "./work-on-leases.js";
 
 /**
  * Polls the provider for every submitted task that is due. A task with a result becomes `generated`, and its check due
@@ -23,40 +12,41 @@ type Ports = DeadlinePorts & {
  * to stop. After the generation deadline there is one last poll: if the task still runs or the poll throws, the
  * provider is asked to stop, and the task fails and is refunded. Resolves to the number of tasks.
  */
-export const settleSubmittedTasks =
-  (ports: Ports, settings: DeadlineSettings) =>
-  (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "settle", { ...settings, stopping }, (claimed) =>
-      attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
-        work: "settle",
-        attempt: async (lease, sinceSubmissionMilliseconds) =>
-          (await cancelIfRequested(ports, settings, lease))
-            ? undefined
-            : poll(ports, lease, sinceSubmissionMilliseconds),
-        stop: (task) => stopGeneration(ports, task),
-      }),
-    );
+export function settleSubmittedTasks(
+  ports: TaskWorkPorts,
+  settings: DeadlineSettings,
+  stopping?: AbortSignal,
+): Promise<number> {
+  return workOnLeases(ports, "settle", { ...settings, stopping }, (claimed) =>
+    attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
+      work: "settle",
+      attempt: async (lease, sinceSubmissionMilliseconds) =>
+        (await cancelIfRequested(ports, settings, lease)) ? undefined : poll(ports, lease, sinceSubmissionMilliseconds),
+      stop: (task) => stopGeneration(ports, task),
+    }),
+  );
+}
 
 /** Cancels the task if its owner asked for it. Resolves to true if the lease is used up. */
-const cancelIfRequested = async (
-  ports: Ports,
+async function cancelIfRequested(
+  ports: TaskWorkPorts,
   { leaseMilliseconds }: DeadlineSettings,
   lease: Lease<SubmittedTask>,
-): Promise<boolean> => {
+): Promise<boolean> {
   if (!isCancelRequested(lease.task)) return false;
   const until = () => new Date(ports.clock.now().getTime() + leaseMilliseconds);
   const carriedOut = await carryOutCancel(ports, lease, (refused) =>
     ports.tasks.moveWithinLease(lease, refused, until()),
   );
   return carriedOut.isErr() || carriedOut.value.state === "failed";
-};
+}
 
 /** Polls once, and moves the task on if the provider has ended the generation. */
-const poll = async (
-  ports: Ports,
+async function poll(
+  ports: TaskWorkPorts,
   lease: Lease<SubmittedTask>,
   sinceSubmissionMilliseconds: number,
-): Promise<NoProgress | undefined> => {
+): Promise<NoProgress | undefined> {
   const { provider, clock, reporter } = ports;
   const { task } = lease;
   const stillRunning = (): NoProgress => ({
@@ -88,4 +78,4 @@ const poll = async (
   }
   await moveTask(ports, lease, finish(task, temporaryUrl), clock.now());
   return undefined;
-};
+}

@@ -15,21 +15,10 @@ import {
   waitForStorage,
 } from "../../domain/images/storage-status.js";
 import { type SucceededTask, withImage } from "../../domain/tasks/task.js";
-import { type MovePorts, moveTask } from "../panoramas/end-task.js";
+import { moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
-import type { Imaging } from "../ports/imaging.js";
-import type { ObjectStorage } from "../ports/object-storage.js";
-import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import type { LeasePorts } from "./work-on-leases.js";
-
-/** Ports of storing an image. */
-export type StoragePorts = MovePorts &
-  Pick<LeasePorts, "clock" | "reporter"> & {
-    readonly tasks: Pick<TaskAccess, "wantedImage">;
-    readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
-    readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
-  };
+import type { TaskWorkPorts } from "./work-on-leases.js";
 
 /** Maximum pause between attempts to store an image. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
@@ -45,18 +34,18 @@ const RENAME_RETRY_MILLISECONDS = 60 * 1000;
 export type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
 
 /** Records the image after an attempt. An attempt that throws counts as failed, so that it is not repeated for ever. */
-export const recordAttempt = async (
-  ports: StoragePorts,
+export async function recordAttempt(
+  ports: TaskWorkPorts,
   lease: Lease<SucceededTask>,
-  attempt: () => Promise<Attempt>,
-): Promise<void> => {
+  attempt: Promise<Attempt>,
+): Promise<void> {
   const { clock, reporter } = ports;
   const { task } = lease;
   const {
     image,
     detail,
     isStorageUnavailable = false,
-  } = await attempt().catch((error: unknown): Attempt => {
+  } = await attempt.catch((error: unknown): Attempt => {
     reporter.report({ kind: "work_failed", work: "keep", taskId: task.id, error });
     const next = task.image.status === "uploading" ? failAttempt(task.image) : task.image;
     return { image: next, detail: "the attempt threw an error" };
@@ -65,31 +54,28 @@ export const recordAttempt = async (
   const moved = await moveTask(ports, lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
   if (moved.isErr()) return deleteIfUnwanted(ports, task); // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
-};
+}
 
 /** Deletes objects that a paused worker stored after the panorama was deleted or renamed, or had expired. */
-export const deleteIfUnwanted = async (
-  {
-    tasks,
-    storage,
-  }: { readonly tasks: Pick<TaskAccess, "wantedImage">; readonly storage: Pick<ObjectStorage, "delete"> },
-  { id, image }: SucceededTask,
-): Promise<void> => {
+async function deleteIfUnwanted({ tasks, storage }: TaskWorkPorts, { id, image }: SucceededTask): Promise<void> {
   const stored = await tasks.wantedImage(id);
   const wanted = stored && objectsOf(stored);
   for (const name of objectsOf(image)) if (!wanted?.includes(name)) await storage.delete(name);
-};
+}
 
 /** A task with an image that is not stored yet. */
 export type Uploading = { readonly task: SucceededTask; readonly image: UploadingImage };
 
+/** What a provider says of the storing of its image. */
+type Downloaded = Pick<GeneratedImage, "thumbnail" | "ends">;
+
 /** Stores an encoded panorama and its thumbnail. `downloaded`: the image that the panorama was made from. */
-export const storePanorama = async (
-  ports: StoragePorts,
+export async function storePanorama(
+  ports: TaskWorkPorts,
   { task, image }: Uploading,
   panorama: Uint8Array,
-  { thumbnail, ends }: Pick<GeneratedImage, "thumbnail" | "ends">,
-): Promise<Attempt> => {
+  { thumbnail, ends }: Downloaded,
+): Promise<Attempt> {
   if (ends !== undefined) {
     return { image: ends === "expired" ? expire(image) : giveUp(image), detail: `the provider's sandbox: ${ends}` };
   }
@@ -105,27 +91,27 @@ export const storePanorama = async (
   if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox simulates a thumbnail failure");
   const made = await storeThumbnail(ports, task, panorama);
   return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
-};
+}
 
 /** Makes and stores the thumbnail of a stored image. */
-export const storeThumbnail = async (
-  ports: StoragePorts,
+export async function storeThumbnail(
+  ports: TaskWorkPorts,
   task: SucceededTask,
   panorama: Uint8Array,
-): Promise<Result<void, string>> => {
+): Promise<Result<void, string>> {
   const { storage, imaging } = ports;
   const { imageName } = task.image;
   const thumbnail = await imaging.thumbnail(panorama);
   if (thumbnail.isErr()) return err(thumbnail.error.reason);
   const stored = await storage.put(thumbnailNameOf(imageName), thumbnail.value, "image/webp");
   return stored.isErr() ? err(stored.error.reason) : ok(undefined);
-};
+}
 
-const nextAttempt = (
+function nextAttempt(
   { image, succeededAt }: SucceededTask,
   isStorageUnavailable: boolean,
   now: Date,
-): Date | undefined => {
+): Date | undefined {
   if (isPermanent(image) && image.nextName !== undefined) return new Date(now.getTime() + RENAME_RETRY_MILLISECONDS);
   const sinceSuccess = now.getTime() - succeededAt.getTime();
   if (image.status === "uploading") {
@@ -136,29 +122,32 @@ const nextAttempt = (
     return new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS);
   }
   return undefined;
-};
+}
 
 /**
  * Circuit breaker for the storage, whose timeouts take long. After a failed attempt, makes one attempt at a time until
  * one succeeds; other images stay `uploading` meanwhile.
  */
-export const storageProbe = () => {
+export function storageProbe(ports: TaskWorkPorts) {
   let isDown = false;
   let storing = 0;
-  return async (image: UploadingImage, store: () => Promise<Attempt>): Promise<Attempt> => {
-    if (isDown && storing > 0) {
-      return { image: waitForStorage(image), detail: "the storage did not answer lately", isStorageUnavailable: true };
-    }
-    storing += 1;
-    try {
-      const attempt = await store();
-      isDown = attempt.isStorageUnavailable === true;
-      return attempt;
-    } finally {
-      storing -= 1;
-    }
+  return {
+    async store({ task, image }: Uploading, panorama: Uint8Array, downloaded: Downloaded): Promise<Attempt> {
+      if (isDown && storing > 0) {
+        const detail = "the storage did not answer lately";
+        return { image: waitForStorage(image), detail, isStorageUnavailable: true };
+      }
+      storing += 1;
+      try {
+        const attempt = await storePanorama(ports, { task, image }, panorama, downloaded);
+        isDown = attempt.isStorageUnavailable === true;
+        return attempt;
+      } finally {
+        storing -= 1;
+      }
+    },
   };
-};
+}
 
 /** Result of `storageProbe`. */
 export type StorageProbe = ReturnType<typeof storageProbe>;

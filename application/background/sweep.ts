@@ -1,22 +1,14 @@
 import type { Result } from "neverthrow";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 import { type FailedTask, type QueuedTask, type SubmittingTask, submit } from "../../domain/tasks/task.js";
-import { type FailPorts, type Failure, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
+import { type Failure, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
-import type { DueWork, TaskWork } from "../ports/stores/tasks/task-work.js";
-import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import type { DueWork } from "../ports/stores/tasks/task-work.js";
+import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = LeasePorts &
-  FailPorts & {
-    readonly tasks: Pick<TaskQueue, "requeue"> & Pick<TaskWork, "bringForward" | "forgetIdempotencyKeys">;
-    readonly provider: Pick<GenerationProvider, "search" | "cancel">;
-  };
-
-type Settings = WorkLimits &
+type SweepSettings = WorkLimits &
   SubmissionSettings & {
     /** Maximum distance of a due time from now, by kind of work: the longest delay or lease. */
     readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
@@ -28,35 +20,33 @@ type Settings = WorkLimits &
  * idempotency keys. Resolves to the number of tasks. settle-submitted-tasks.ts enforces the deadline of a generation,
  * because it polls once more before the task fails.
  */
-export const sweep =
-  (ports: Ports, settings: Settings) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const { tasks, clock } = ports;
-    let worked = 0;
-    const errors: unknown[] = [];
-    for (const step of [
-      () => bringForward(ports, settings),
-      async () => {
-        worked += await workOnLeases(ports, "sweep", { ...settings, stopping }, (lease) =>
-          resolveSubmission(ports, settings, lease),
-        );
-      },
-      async () => {
-        worked += await workOnLeases(ports, "giveUp", { ...settings, stopping }, (lease) => giveUpQueued(ports, lease));
-      },
-      () => tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS)),
-    ]) {
-      await step().catch((error: unknown) => errors.push(error)); // the other steps still run
-    }
-    if (errors.length > 0) throw errors[0];
-    return worked;
-  };
+export async function sweep(ports: TaskWorkPorts, settings: SweepSettings, stopping?: AbortSignal): Promise<number> {
+  const { tasks, clock } = ports;
+  let worked = 0;
+  const errors: unknown[] = [];
+  for (const step of [
+    () => bringForward(ports, settings),
+    async () => {
+      worked += await workOnLeases(ports, "sweep", { ...settings, stopping }, (lease) =>
+        resolveSubmission(ports, settings, lease),
+      );
+    },
+    async () => {
+      worked += await workOnLeases(ports, "giveUp", { ...settings, stopping }, (lease) => giveUpQueued(ports, lease));
+    },
+    () => tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS)),
+  ]) {
+    await step().catch((error: unknown) => errors.push(error)); // the other steps still run
+  }
+  if (errors.length > 0) throw errors[0];
+  return worked;
+}
 
 /**
  * After the clock was set back: polls, attempts to store an image and deletions become due now. Queued and `submitting`
  * tasks get a new full deadline, because this work ends them.
  */
-const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
+async function bringForward({ tasks, clock }: TaskWorkPorts, { dueWithinMilliseconds }: SweepSettings): Promise<void> {
   for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
     await tasks.bringForward(work, () => {
       const now = clock.now().getTime();
@@ -69,13 +59,13 @@ const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: 
       };
     });
   }
-};
+}
 
 /** Fails and refunds a task that was queued for too long. Nothing was sent to the provider for it. */
-const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<undefined> => {
+async function giveUpQueued(ports: TaskWorkPorts, lease: Lease<QueuedTask>): Promise<undefined> {
   // Stale: the task was started in the meantime.
   await failTask(ports, lease, { reason: "never_started", detail: "no slot of the provider became free in time" });
-};
+}
 
 /**
  * Searches the provider once for the task. If the provider certainly has no such task, the task returns to the queue,
@@ -83,11 +73,11 @@ const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<und
  * pays for an unclear submission. Safe, because a provider sends no call that could outlast the submission deadline
  * (`GenerationProvider.submit`), not even from a process that was paused.
  */
-const resolveSubmission = async (
-  ports: Ports,
-  settings: Settings,
+async function resolveSubmission(
+  ports: TaskWorkPorts,
+  settings: SweepSettings,
   lease: Lease<SubmittingTask>,
-): Promise<undefined> => {
+): Promise<undefined> {
   const { task } = lease;
   let upstreamTaskId: string | undefined;
   try {
@@ -104,18 +94,22 @@ const resolveSubmission = async (
     // No task has this generation any more.
     if (failed.isOk() && upstreamTaskId !== undefined) await stopGeneration(ports, { id: task.id, upstreamTaskId });
   }
-};
+}
 
-const recover = async (ports: Ports, lease: Lease<SubmittingTask>, upstreamTaskId: string): Promise<void> => {
+async function recover(ports: TaskWorkPorts, lease: Lease<SubmittingTask>, upstreamTaskId: string): Promise<void> {
   const { clock, reporter } = ports;
   const now = clock.now();
   const recovered = await moveTask(ports, lease, submit(lease.task, upstreamTaskId, now), now);
   if (recovered.isErr()) return; // its submission was recorded in the meantime
   const { id: taskId, place: provider } = lease.task;
   reporter.report({ kind: "submission_recovered", taskId, provider, upstreamTaskId });
-};
+}
 
-const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<SubmittingTask>): Promise<void> => {
+async function requeueReserved(
+  ports: TaskWorkPorts,
+  settings: SweepSettings,
+  lease: Lease<SubmittingTask>,
+): Promise<void> {
   const { tasks, clock, reporter } = ports;
   const { id } = lease.task;
   const detail = "the provider has no such task";
@@ -124,10 +118,12 @@ const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<Su
   if (dueAt <= now) return void (await failReserved(ports, lease, { detail }));
   const requeued = await tasks.requeue(lease, dueAt);
   if (requeued.isOk()) reporter.report({ kind: "task_requeued", taskId: id, detail });
-};
+}
 
-const failReserved = (
-  ports: Ports,
+function failReserved(
+  ports: TaskWorkPorts,
   lease: Lease<SubmittingTask>,
   failure: Pick<Failure, "detail" | "mayBeRunning">,
-): Promise<Result<FailedTask, StaleTask>> => failTask(ports, lease, { reason: "never_submitted", ...failure });
+): Promise<Result<FailedTask, StaleTask>> {
+  return failTask(ports, lease, { reason: "never_submitted", ...failure });
+}

@@ -1,8 +1,14 @@
 import type { Task } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { Ids } from "../ports/ids.js";
+import type { Imaging } from "../ports/imaging.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
+import type { TaskSignals } from "../ports/signals.js";
+import type { TaskPorts } from "../ports/stores/stores.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import type { DueWork, Postponement, TaskWork } from "../ports/stores/tasks/task-work.js";
+import type { DueWork, Postponement } from "../ports/stores/tasks/task-work.js";
 
 /** Limits of one kind of background work. */
 export type WorkLimits = {
@@ -12,10 +18,15 @@ export type WorkLimits = {
   readonly concurrency: number;
 };
 
-/** Ports of work on leases. */
-export type LeasePorts = {
-  readonly tasks: Pick<TaskWork, "claim" | "postpone">;
+/** Ports of background work on tasks. */
+export type TaskWorkPorts = {
+  readonly tasks: TaskPorts;
+  readonly provider: GenerationProvider;
+  readonly storage: ObjectStorage;
+  readonly imaging: Imaging;
   readonly clock: Clock;
+  readonly ids: Ids;
+  readonly signals: TaskSignals;
   readonly reporter: Reporter;
 };
 
@@ -27,12 +38,12 @@ export type LeasePorts = {
  * New tasks are claimed when half of `concurrency` is free. Unchanged tasks, for which `workOn` resolves to their next
  * due time, are postponed in batches. Both keep the number of database statements low for thousands of tasks.
  */
-export const workOnLeases = async <Work extends keyof DueWork>(
-  { tasks, clock, reporter }: LeasePorts,
+export async function workOnLeases<Work extends keyof DueWork>(
+  { tasks, clock, reporter }: TaskWorkPorts,
   work: Work,
   { leaseMilliseconds, concurrency, stopping }: WorkLimits & { readonly stopping?: AbortSignal | undefined },
   workOn: (lease: Lease<DueWork[Work]>) => Promise<Date | undefined>,
-): Promise<number> => {
+): Promise<number> {
   const running = new Set<Promise<void>>();
   const postponements: Postponement[] = [];
   const giveBack = async (): Promise<void> => {
@@ -65,13 +76,13 @@ export const workOnLeases = async <Work extends keyof DueWork>(
   }
   await giveBack(); // tasks that ended during the last call
   return worked;
-};
+}
 
 const WAIT_MILLISECONDS = 1_000;
 
 /** Resolves when all promises have settled, or after one second, when more work may be due. */
-export const waitUpToASecond = async (running: ReadonlySet<Promise<void>>, clock: Clock): Promise<void> => {
+export async function waitUpToASecond(running: ReadonlySet<Promise<void>>, clock: Clock): Promise<void> {
   const ended = new AbortController();
   await Promise.race([Promise.all(running), clock.sleep(WAIT_MILLISECONDS, ended.signal)]);
   ended.abort();
-};
+}

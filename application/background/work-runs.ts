@@ -7,11 +7,11 @@ export type WorkRuns<Name extends string> = Pick<Schedule<Name>, "wake" | "stop"
 };
 
 /** Runs each work at most once at a time, at once on `wake`, never after `stop`. Calls `onFailure` if a run throws. */
-export const workRuns = <Name extends string>(
+export function workRuns<Name extends string>(
   works: readonly Pick<ScheduledWork<Name>, "name" | "run">[],
-  clock: Pick<Clock, "sleep">,
+  clock: Clock,
   onFailure: (work: Name, error: unknown) => void,
-): WorkRuns<Name> => {
+): WorkRuns<Name> {
   const stopping = new AbortController();
   const runs = new Map(
     works.map(({ name, run }) => [
@@ -23,13 +23,13 @@ export const workRuns = <Name extends string>(
     ]),
   );
   return {
-    run: async (name) => {
+    async run(name) {
       if (!stopping.signal.aborted) await runs.get(name)?.runUnlessRunning();
     },
-    wake: (name) => {
+    wake(name) {
       if (!stopping.signal.aborted) runs.get(name)?.runOnceMore();
     },
-    stop: async (deadlineMilliseconds) => {
+    async stop(deadlineMilliseconds) {
       stopping.abort();
       const ended = new AbortController();
       const current = Promise.all([...runs.values()].map((run) => run.end()));
@@ -37,7 +37,7 @@ export const workRuns = <Name extends string>(
       ended.abort();
     },
   };
-};
+}
 
 /** Runs work at most once at a time, and remembers at most one further run. */
 class SingleRun {
@@ -81,9 +81,8 @@ class SingleRun {
 }
 
 /** Schedules work by a clock alone. Setting the clock back or forward changes the start of at most one run. */
-export const clockSchedule =
-  (clock: Clock): MakeSchedule =>
-  (works, onFailure) => {
+export function clockSchedule(clock: Clock): MakeSchedule {
+  return (works, onFailure) => {
     const runs = workRuns(works, clock, onFailure);
     // One signal per work: Node.js warns about more than ten listeners of one signal.
     const repeated = works.map((work) => ({ work, stopping: new AbortController() }));
@@ -94,20 +93,21 @@ export const clockSchedule =
       }
     };
     return {
-      start: () => {
+      start() {
         for (const one of repeated) void repeat(one);
       },
       wake: runs.wake,
-      stop: (deadlineMilliseconds) => {
+      stop(deadlineMilliseconds) {
         for (const { stopping } of repeated) stopping.abort();
         return runs.stop(deadlineMilliseconds);
       },
     };
   };
+}
 
 /** A value above 0, at most the time between two runs. */
-const millisecondsUntilNext = ({ everySeconds, offsetSeconds = 0 }: ScheduledWork, now: Date): number => {
+function millisecondsUntilNext({ everySeconds, offsetSeconds = 0 }: ScheduledWork, now: Date): number {
   const every = everySeconds * 1000;
   const since = (now.getTime() - offsetSeconds * 1000) % every;
   return every - since;
-};
+}

@@ -8,7 +8,7 @@ const PAGE_SIZE = 100;
 
 type EventStreamPorts = {
   readonly events: EventStore;
-  readonly tasks: Pick<TaskStore, "find">;
+  readonly tasks: TaskStore;
   readonly eventSignals: EventSignals;
 };
 

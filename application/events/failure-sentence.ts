@@ -7,17 +7,17 @@ type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "reque
  * The invalid parameter of the creation; `undefined` if unknown, or if it is one of several. Prompt and reference
  * images of a failed task are erased after a while.
  */
-export const failedParam = (task: Failed): string | undefined => {
+export function failedParam(task: Failed): string | undefined {
   const { prompt, imageUrls } = task.request;
   if (isAboutReference(task)) {
     const index = imageIndexOf(task);
     return index === undefined ? "image_urls" : `image_urls[${index}]`;
   }
   return task.reason === "content_refused" && prompt !== undefined && imageUrls.length === 0 ? "prompt" : undefined;
-};
+}
 
 /** Why the task failed, and what to do next. Says nothing about its credits, and quotes no provider. */
-export const failureSentence = (task: Failed): string => {
+export function failureSentence(task: Failed): string {
   const why = task.imageProblem === undefined ? "" : `: ${task.imageProblem}`;
   switch (publicReason(task)) {
     case "canceled":
@@ -41,30 +41,35 @@ export const failureSentence = (task: Failed): string => {
     case "unusable_result":
       return "The image generator made no usable picture. Try again; other words may help.";
   }
-};
+}
 
 /** `failureSentence` for a creation that is answered with an error. */
-export const refusalSentence = (task: Failed): string => `${failureSentence(task)} No credits are charged for it.`;
+export function refusalSentence(task: Failed): string {
+  return `${failureSentence(task)} No credits are charged for it.`;
+}
 
 /** `failureSentence`, and a sentence about the credits. */
-export const failureMessage = (task: Failed & Pick<FailedTask, "reservation">): string =>
-  `${failureSentence(task)} The ${task.reservation.credits} reserved credits were refunded.`;
+export function failureMessage(task: Failed & Pick<FailedTask, "reservation">): string {
+  return `${failureSentence(task)} The ${task.reservation.credits} reserved credits were refunded.`;
+}
 
-const isAboutReference = ({ reason }: Failed): boolean =>
-  reason === "reference_unreachable" || reason === "reference_unusable";
+function isAboutReference({ reason }: Failed): boolean {
+  return reason === "reference_unreachable" || reason === "reference_unusable";
+}
 
 /** With one reference image, its index is 0. */
-const imageIndexOf = ({ imageIndex, request }: Failed): number | undefined =>
-  imageIndex ?? (request.imageUrls.length === 1 ? 0 : undefined);
+function imageIndexOf({ imageIndex, request }: Failed): number | undefined {
+  return imageIndex ?? (request.imageUrls.length === 1 ? 0 : undefined);
+}
 
-const referenceWords = (task: Failed): string => {
+function referenceWords(task: Failed): string {
   const index = imageIndexOf(task);
   return index === undefined || task.request.imageUrls.length < 2
     ? "a reference image"
     : `reference image ${index + 1}`;
-};
+}
 
-const changeWhat = ({ request: { prompt, imageUrls } }: Failed): string => {
+function changeWhat({ request: { prompt, imageUrls } }: Failed): string {
   if (imageUrls.length === 0) return "Change the prompt.";
   return prompt === undefined ? "Change the reference images." : "Change the prompt or the reference images.";
-};
+}

@@ -19,11 +19,11 @@ export type TaskUrls = {
  * The task as JSON for REST and webhooks (specification, Panorama task). JSON omits members that are `undefined`, so it
  * is one object: copying a part of it into another takes as long as the rest. `forecast`: of a task in processing.
  */
-export const panoramaTask = (
+export function panoramaTask(
   task: Task,
   urls: TaskUrls,
   { ahead, estimatedSeconds }: TaskForecast = NO_FORECAST,
-): PublicTask => {
+): PublicTask {
   const { resolution, visibility, prompt, imageUrls, seed, metadata } = task.request;
   return {
     id: task.id,
@@ -43,16 +43,18 @@ export const panoramaTask = (
     output: task.state === "succeeded" ? output(task, urls) : undefined,
     error: task.state === "failed" ? failure(task) : undefined,
   };
-};
+}
 
-const failure = (task: FailedTask) => ({
-  code: "generation_failed" as const,
-  message: failureMessage(task),
-  reason: publicReason(task),
-  param: failedParam(task),
-});
+function failure(task: FailedTask) {
+  return {
+    code: "generation_failed" as const,
+    message: failureMessage(task),
+    reason: publicReason(task),
+    param: failedParam(task),
+  };
+}
 
-const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
+function output(task: SucceededTask, { storage, viewerUrl }: TaskUrls) {
   const { slug, image, request, nativeSize } = task;
   const name = publicImageName(task);
   return {
@@ -65,14 +67,14 @@ const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
     native_height: nativeSize.heightPixels,
     thumbnail_url: image.status === "saved" ? storage.urlOf(thumbnailNameOf(name)) : undefined,
   };
-};
+}
 
 /**
  * Serializes the body of an event for webhooks (`verifyWebhook` of the client reads it) and streams. `task`: of an
  * event about a task. Built when it is sent, so that stored events need no URLs of this installation and do not repeat
  * every prompt.
  */
-export const eventBody = (event: AccountEvent, task: Task | undefined, urls: TaskUrls): string => {
+export function eventBody(event: AccountEvent, task: Task | undefined, urls: TaskUrls): string {
   const { type, at } = event;
   const timestamp = at.toISOString();
   if (type === "credits.low") {
@@ -80,4 +82,4 @@ export const eventBody = (event: AccountEvent, task: Task | undefined, urls: Tas
   }
   if (task === undefined) throw new Error(`the task of event ${event.number} of account ${event.accountId} is missing`);
   return JSON.stringify({ type, timestamp, data: panoramaTask(task, urls) });
-};
+}

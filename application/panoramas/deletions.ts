@@ -10,7 +10,7 @@ import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type DeletionPorts = {
-  readonly tasks: Pick<TaskStore, "find"> & TaskAccess;
+  readonly tasks: TaskStore & TaskAccess;
   readonly storage: ObjectStorage;
   readonly clock: Clock;
 };

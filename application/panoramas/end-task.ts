@@ -11,21 +11,18 @@ import {
   type Task,
 } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { SubmissionProvider } from "../ports/generation-provider.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/signals.js";
-import type { Lease, StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { Lease, StaleTask, TaskTransitions } from "../ports/stores/tasks/task-store.js";
 
-/** Ports to store and announce a transition. */
-export type MovePorts = {
-  readonly tasks: Pick<TaskStore, "move">;
+/** Ports to move a task on, to end it and to stop its generation. */
+export type EndPorts = {
+  readonly tasks: TaskTransitions;
+  readonly provider: SubmissionProvider;
   readonly signals: Pick<TaskSignals, "announce">;
-};
-
-/** Ports to fail a task. */
-export type FailPorts = MovePorts & {
-  readonly clock: Pick<Clock, "now">;
-  readonly reporter: Pick<Reporter, "report">;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
 };
 
 /**
@@ -41,11 +38,11 @@ export type Failure = ImageFault & {
  * Fails and refunds a task, logs it, and wakes the clients that wait for it. All failures go through here. A stale task
  * was moved by another worker, which announced it.
  */
-export const failTask = async (
-  ports: FailPorts,
+export async function failTask(
+  ports: EndPorts,
   current: ActiveTask | Lease<ActiveTask>,
   { reason, detail, mayBeRunning = false, ...fault }: Failure,
-): Promise<Result<FailedTask, StaleTask>> => {
+): Promise<Result<FailedTask, StaleTask>> {
   const { clock, reporter } = ports;
   const task = "fence" in current ? current.task : current;
   const next = { ...fail(task, reason, clock.now(), fault), detail };
@@ -54,42 +51,38 @@ export const failTask = async (
   reporter.report({ kind: "task_failed", taskId: task.id, provider: placeOf(task), reason, detail });
   if (mayBeRunning) reporter.report({ kind: "possible_orphan", taskId: task.id, detail });
   return failed;
-};
+}
 
 /** Stores the next state of a task, due at `dueAt`, and announces it. */
-export const moveTask = <T extends Task>(
-  { tasks, signals }: MovePorts,
+export function moveTask<T extends Task>(
+  { tasks, signals }: EndPorts,
   current: Task | Lease<Task>,
   next: T,
   dueAt: Date | undefined,
-): Promise<Result<T, StaleTask>> => announceStored(signals, next, tasks.move(current, next, dueAt));
+): Promise<Result<T, StaleTask>> {
+  return announceStored(signals, next, tasks.move(current, next, dueAt));
+}
 
 /** Announces a task if it was stored. A stale one is announced by the worker that moved it. */
-export const announceStored = async <T extends Task>(
-  signals: Pick<TaskSignals, "announce">,
+export async function announceStored<T extends Task>(
+  signals: EndPorts["signals"],
   next: T,
   stored: Promise<Result<void, StaleTask>>,
-): Promise<Result<T, StaleTask>> =>
-  (await stored).map(() => {
+): Promise<Result<T, StaleTask>> {
+  return (await stored).map(() => {
     signals.announce(next);
     return next;
   });
-
-/** Ports to stop a generation. */
-export type StopPorts = {
-  readonly provider: Pick<GenerationProvider, "cancel">;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-};
+}
 
 /** Timeout of a call to stop a generation. Together with a poll it must fit into a lease. */
 const STOP_MILLISECONDS_MAX = 10_000;
 
 /** Asks the provider to stop a generation. True if it confirmed in time; otherwise it may still stop. Never throws. */
-export const stopGeneration = async (
-  { provider, clock, reporter }: StopPorts,
+export async function stopGeneration(
+  { provider, clock, reporter }: EndPorts,
   { id, upstreamTaskId }: Pick<SubmittedTask, "id" | "upstreamTaskId">,
-): Promise<boolean> => {
+): Promise<boolean> {
   const ended = new AbortController();
   const asked = (async () => provider.cancel?.(upstreamTaskId))().catch((error: unknown) => {
     reporter.report({ kind: "work_failed", work: "cancel", taskId: id, error });
@@ -102,21 +95,21 @@ export const stopGeneration = async (
     reporter.report({ kind: "provider_unavailable", taskId: id, detail });
   }
   return answer?.isOk() === true && answer.value === "canceled";
-};
+}
 
 /**
  * Carries out the owner's cancel request: if the provider has stopped the generation, fails and refunds the task.
  * Otherwise `recordRefusal` stores the provider's refusal, so that it is not asked again at once. Returns the stored
  * task.
  */
-export const carryOutCancel = async (
-  ports: StopPorts & FailPorts,
+export async function carryOutCancel(
+  ports: EndPorts,
   lease: Lease<SubmittedTask>,
   recordRefusal: (refused: SubmittedTask) => Promise<Result<void, StaleTask>>,
-): Promise<Result<FailedTask | SubmittedTask, StaleTask>> => {
+): Promise<Result<FailedTask | SubmittedTask, StaleTask>> {
   if (await stopGeneration(ports, lease.task)) {
     return failTask(ports, lease, { reason: "canceled", detail: "the provider has stopped it" });
   }
   const refused = declineCancel(lease.task, ports.clock.now());
   return announceStored(ports.signals, refused, recordRefusal(refused));
-};
+}

@@ -1,11 +1,12 @@
 import type { Result } from "neverthrow";
 import type { AccountId, TaskId } from "../../domain/ids.js";
+import { type Abilities, ALL_ABILITIES, abilitiesOfAny } from "../../domain/tasks/abilities.js";
 import { AHEAD_MAX, estimatedMilliseconds, NO_FORECAST, slotsOf, type TaskForecast } from "../../domain/tasks/queue.js";
 import { isActive, type QueuedTask, type Task } from "../../domain/tasks/task.js";
 import type { Awaitable } from "../awaitable.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { SubmissionProvider } from "../ports/generation-provider.js";
 import type { TaskSignals } from "../ports/signals.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
@@ -13,16 +14,16 @@ import type { GenerationTime } from "./generation-time.js";
 import { readTask } from "./panoramas.js";
 
 type ProgressPorts = {
-  readonly tasks: Pick<TaskStore, "find"> & Pick<TaskQueue, "countAhead">;
+  readonly tasks: TaskStore & TaskQueue;
   readonly clock: Clock;
   readonly signals: TaskSignals;
-  readonly provider: Pick<GenerationProvider, "places" | "callsPerSecond">;
+  readonly provider: SubmissionProvider;
   readonly generationTime: GenerationTime;
 };
 
-/** What a client learns of a task in processing. */
+/** What a client learns of a task in processing, and of the provider. */
 export function progress(ports: ProgressPorts) {
-  const { tasks, clock, signals, generationTime } = ports;
+  const { tasks, clock, signals, provider, generationTime } = ports;
   return {
     /**
      * `GET /panoramas/{id}` with `Prefer: wait`. Resolves with the task when it leaves `processing`, after
@@ -79,6 +80,16 @@ export function progress(ports: ProgressPorts) {
     /** True if the unfinished task takes longer than usual: in the queue, in generation or in saving. */
     isLate(task: Task, now: Date): boolean {
       return generationTime.isLate(task, now);
+    },
+
+    /**
+     * The combined abilities of all models, including models that are down. Makes no call. May change after a check of
+     * a provider, because some providers tell their abilities only then.
+     */
+    readAbilities(): Abilities {
+      const places = provider.places();
+      const [first = ALL_ABILITIES, ...others] = places.map(({ abilities = ALL_ABILITIES }) => abilities);
+      return abilitiesOfAny([first, ...others]);
     },
   };
 }

@@ -15,39 +15,39 @@ export type ImageUrls = {
   readonly refusal: InvalidRequest | undefined;
 };
 
-type Ports = {
-  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
-  readonly tasks: Pick<TaskAccess, "isHiddenImage">;
-};
-
 /**
  * Finds uploads of this service among the URLs and checks the others: another image of this service must exist and not
  * be hidden by an operator; a foreign URL must not be at a private address. URLs of this installation may be private.
  */
-export const readImageUrls = async (ports: Ports, imageUrls: readonly string[]): Promise<ImageUrls> => {
+export async function readImageUrls(
+  storage: ObjectStorage,
+  tasks: Pick<TaskAccess, "isHiddenImage">,
+  imageUrls: readonly string[],
+): Promise<ImageUrls> {
   const recorded = new Map<number, ObjectName>();
   let refusal: InvalidRequest | undefined;
   for (const [index, url] of imageUrls.entries()) {
-    const name = ports.storage.nameOf(url);
+    const name = storage.nameOf(url);
     if (name !== undefined && isReference(name)) {
       recorded.set(index, name);
       continue;
     }
-    const rule = refusal === undefined ? await brokenRule(ports, url, name) : undefined;
+    const rule = refusal === undefined ? await brokenRule(storage, tasks, url, name) : undefined;
     if (rule !== undefined) refusal = invalidRequest("image_urls", rule, index);
   }
   return { recorded, refusal };
-};
+}
 
 /**
  * The broken rule of a URL. A panorama can be a reference too; if its owner deletes it before it is read, the task
  * fails and is refunded. If the storage is down, the provider finds out later.
  */
-const brokenRule = async (
-  { storage, tasks }: Ports,
+async function brokenRule(
+  storage: ObjectStorage,
+  tasks: Pick<TaskAccess, "isHiddenImage">,
   url: string,
   name: ObjectName | undefined,
-): Promise<BrokenRule | undefined> => {
+): Promise<BrokenRule | undefined> {
   if (name !== undefined) {
     const isThere = (await storage.has(name)).unwrapOr(true) && !(await tasks.isHiddenImage({ name }));
     return isThere ? undefined : { name: "missing_image" };
@@ -55,4 +55,4 @@ const brokenRule = async (
   if (isInObjectFolder(url, (name) => storage.urlOf(name))) return { name: "missing_image" };
   const { hostname } = new URL(url);
   return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };
-};
+}

@@ -8,10 +8,9 @@ import {
   type Task,
 } from "../../domain/tasks/task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
-import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
-import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
-import type { TaskStore } from "../ports/stores/tasks/task-store.js";
-import { type FailPorts, type Failure, failTask, moveTask, type StopPorts, stopGeneration } from "./end-task.js";
+import type { SubmissionFailure } from "../ports/generation-provider.js";
+import type { SubmissionPlaces } from "../ports/stores/tasks/task-queue.js";
+import { type EndPorts, type Failure, failTask, moveTask, stopGeneration } from "./end-task.js";
 
 /**
  * The provider did not accept the task. Its credits are refunded. `failed`: the failed task; absent if none was opened.
@@ -19,11 +18,7 @@ import { type FailPorts, type Failure, failTask, moveTask, type StopPorts, stopG
 export type UpstreamError = { readonly kind: "upstream_error"; readonly failed?: FailedTask };
 
 /** Ports of a submission. */
-export type SubmissionPorts = FailPorts &
-  StopPorts & {
-    readonly tasks: Pick<TaskStore, "find"> & Pick<TaskQueue, "requeue" | "changePlace">;
-    readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
-  };
+export type SubmissionPorts = EndPorts & { readonly tasks: SubmissionPlaces };
 
 /**
  * `queueDeadlineMilliseconds`: maximum time in the queue, counted from the reservation; then the task fails and is
@@ -43,12 +38,12 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
  * seconds, and the process may be killed during the call. `submissionDeadline`: time at which the sweep resolves the
  * task.
  */
-export const submitTask = async (
+export async function submitTask(
   ports: SubmissionPorts,
   settings: SubmissionSettings,
   task: SubmittingTask,
   submissionDeadline: Date,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, UpstreamError>> {
   if (task.cancelRequest !== undefined) {
     // Canceled during an earlier submission, which started nothing.
     return failUnstarted(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
@@ -66,7 +61,7 @@ export const submitTask = async (
         detail: reason,
         mayBeRunning: kind === "unknown",
       });
-};
+}
 
 /** The answer, and the place of the provider that was asked last. */
 type Answered = { readonly answer: Result<Accepted, SubmissionFailure>; readonly place: string | undefined };
@@ -76,7 +71,7 @@ type Accepted = { readonly upstreamTaskId: string; readonly isRecovered: boolean
 
 const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
 
-const send = async (ports: SubmissionPorts, task: SubmittingTask, submissionDeadline: Date): Promise<Answered> => {
+async function send(ports: SubmissionPorts, task: SubmittingTask, submissionDeadline: Date): Promise<Answered> {
   const { tasks, provider } = ports;
   const { id: taskId, accountId: owner, request, place, traceparent, submissions } = task;
   let asked = place;
@@ -91,14 +86,14 @@ const send = async (ports: SubmissionPorts, task: SubmittingTask, submissionDead
     ? ok({ upstreamTaskId: answer.value, isRecovered: false })
     : await findUpstreamTask(ports, task, answer.error);
   return { answer: accepted, place: asked };
-};
+}
 
 /** Searches for the upstream task after an unclear answer. Returns `failure` if none is found before the timeout. */
-const findUpstreamTask = async (
+async function findUpstreamTask(
   { provider, clock }: SubmissionPorts,
   task: SubmittingTask,
   failure: SubmissionFailure,
-): Promise<Result<Accepted, SubmissionFailure>> => {
+): Promise<Result<Accepted, SubmissionFailure>> {
   if (failure.kind !== "unknown") return err(failure);
   const ended = new AbortController();
   const found = await Promise.race([
@@ -108,13 +103,13 @@ const findUpstreamTask = async (
   ended.abort();
   const upstreamTaskId = found?.unwrapOr(undefined);
   return upstreamTaskId === undefined ? err(failure) : ok({ upstreamTaskId, isRecovered: true });
-};
+}
 
-const recordSubmission = async (
+async function recordSubmission(
   ports: SubmissionPorts,
   task: SubmittingTask,
   { upstreamTaskId, isRecovered }: Accepted,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, UpstreamError>> {
   const { provider, clock, reporter } = ports;
   const submittedAt = clock.now();
   const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
@@ -123,27 +118,28 @@ const recordSubmission = async (
   const kind = isRecovered ? "submission_recovered" : "task_submitted";
   reporter.report({ kind, taskId: task.id, provider: task.place, upstreamTaskId });
   return ok(submitted.value);
-};
+}
 
 /**
  * Queue deadline of a task that returns to the queue, counted from its reservation, so that it cannot wait for ever. A
  * reservation in the future gives now: the clock was set back, and each return would extend the time again.
  */
-export const queueDeadlineOf = (
+export function queueDeadlineOf(
   { reservedAt }: Pick<Task, "reservedAt">,
   { queueDeadlineMilliseconds }: SubmissionSettings,
   now: Date,
-): Date =>
-  reservedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_MILLISECONDS
+): Date {
+  return reservedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_MILLISECONDS
     ? now
     : new Date(reservedAt.getTime() + queueDeadlineMilliseconds);
+}
 
-const returnToQueue = async (
+async function returnToQueue(
   ports: SubmissionPorts,
   settings: SubmissionSettings,
   task: SubmittingTask,
   { reason: detail, retryAfterMilliseconds }: SubmissionFailure,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, UpstreamError>> {
   const { tasks, clock, reporter } = ports;
   const now = clock.now();
   const giveUpAt = queueDeadlineOf(task, settings, now);
@@ -159,29 +155,29 @@ const returnToQueue = async (
   if (requeued.isErr()) return readSweptTask(ports, task, detail);
   reporter.report({ kind: "task_requeued", taskId: task.id, detail });
   return ok(requeued.value);
-};
+}
 
 /** Fails a task for which nothing was started, and returns it. */
-const failUnstarted = async (
+async function failUnstarted(
   ports: SubmissionPorts,
   task: SubmittingTask,
   failure: Failure,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, UpstreamError>> {
   const failed = await failTask(ports, task, failure);
   return failed.isOk() ? ok(failed.value) : readSweptTask(ports, task, failure.detail);
-};
+}
 
 /** Fails a task that the provider refused, and returns the error of its creation. */
-const failRefused = async (
+async function failRefused(
   ports: SubmissionPorts,
   task: SubmittingTask,
   failure: Failure,
-): Promise<Result<Task, UpstreamError>> => {
+): Promise<Result<Task, UpstreamError>> {
   const failed = await failTask(ports, task, failure);
   return failed.isOk()
     ? err({ kind: "upstream_error", failed: failed.value })
     : readSweptTask(ports, task, failure.detail);
-};
+}
 
 /**
  * Reads a task that the sweep resolved before the provider's answer arrived. Returns it, even if `lateResult` is a
@@ -191,12 +187,12 @@ const failRefused = async (
  * - not found: its owner has deleted the ended task
  * `upstreamTaskId`: the accepted generation, an orphan unless the task has this id.
  */
-const readSweptTask = async (
+async function readSweptTask(
   ports: SubmissionPorts,
   task: SubmittingTask,
   lateResult: string,
   upstreamTaskId?: string,
-): Promise<Result<Task, never>> => {
+): Promise<Result<Task, never>> {
   const { tasks, reporter } = ports;
   const { id, accountId } = task;
   const current = (await tasks.find(id, accountId)) ?? task;
@@ -208,4 +204,4 @@ const readSweptTask = async (
     if (!continues && upstreamTaskId !== undefined) await stopGeneration(ports, { id, upstreamTaskId });
   }
   return ok(current);
-};
+}

@@ -141,15 +141,11 @@ export type PlaceWithReadiness = ProviderPlace & {
 export const acceptsCreations = ({ readiness }: PlaceWithReadiness): boolean =>
   readiness === "ready" || readiness === "probing";
 
-/** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
-export interface GenerationProvider {
-  /** Name of the provider, with the model if it has several: `fal:seedream-4.5`. */
-  readonly name: string;
-  /**
-   * Providers with the same `account` share upstream task ids, so tasks continue after a change of model. Default:
-   * `name`.
-   */
-  readonly account?: string | undefined;
+/**
+ * A generation model, as a creation and its end use it. Every call has a timeout. Failures, including timeouts, are
+ * returned, not thrown.
+ */
+export interface SubmissionProvider {
   /**
    * The places of the provider, in order of preference: one with the provider's name, or one for each of its servers or
    * providers. A task waits in the queue if no place has a free slot. Makes no call.
@@ -157,8 +153,6 @@ export interface GenerationProvider {
   places(): readonly PlaceWithReadiness[];
   /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
   readonly callsPerSecond: number | undefined;
-  /** The best readiness of all places. Makes no call to the provider. */
-  readiness(): Readiness;
   /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
   /** Rejects requests that this provider can never fulfil. Makes no call; runs before credits are reserved. */
@@ -171,23 +165,36 @@ export interface GenerationProvider {
    * sends the order.
    */
   submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>>;
-  poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
   /**
    * Finds the upstream task that is tagged with `taskId` and was submitted after `since`. Return `undefined` only if
    * there is certainly none: the task may then be sent again.
    */
   search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**
-   * Downloads the image of a finished generation from its temporary URL, or from a new URL if the provider issues one.
-   * Does not check that the bytes are an image.
-   */
-  download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
-  /**
    * Stops a generation before it is charged. Return `canceled` only when nothing of the generation is queued or
    * running: it uses no processor, memory or slot, has no image and is not charged. `too_late`: it continues, or has
    * ended otherwise. May be repeated. Absent if the provider cannot cancel.
    */
   cancel?(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>>;
+}
+
+/** A generation model with its results. */
+export interface GenerationProvider extends SubmissionProvider {
+  /** Name of the provider, with the model if it has several: `fal:seedream-4.5`. */
+  readonly name: string;
+  /**
+   * Providers with the same `account` share upstream task ids, so tasks continue after a change of model. Default:
+   * `name`.
+   */
+  readonly account?: string | undefined;
+  /** The best readiness of all places. Makes no call to the provider. */
+  readiness(): Readiness;
+  poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
+  /**
+   * Downloads the image of a finished generation from its temporary URL, or from a new URL if the provider issues one.
+   * Does not check that the bytes are an image.
+   */
+  download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
   /**
    * Deletes the provider's copy of a finished generation. Succeeds if there is none, or if the provider has no call for
    * it. Absent if no generation of the provider can be deleted.

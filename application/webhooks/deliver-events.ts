@@ -14,22 +14,21 @@ import type { Reporter } from "../ports/reporter.js";
 import type { DeliveryLease, DeliveryStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
 
-type Ports = {
-  readonly deliveries: Pick<DeliveryStore, "claim" | "record" | "switchOff">;
-  readonly sender: WebhookSender;
+/** Ports of sending. */
+export type DeliveryPorts = {
+  readonly deliveries: DeliveryStore;
+  readonly webhookSender: WebhookSender;
   readonly clock: Clock;
   readonly reporter: Reporter;
 };
 
-type Settings = {
+type DeliverySettings = {
   /** Longer than the maximum time of an attempt. */
   readonly leaseMilliseconds: number;
   /** Maximum number of attempts at once. */
   readonly concurrency: number;
   /** Writes the body of an event as JSON. The task is the event's, as it is now. */
   readonly bodyOf: (event: AccountEvent, task: Task | undefined) => string;
-  /** Receives a function that makes a running run claim at once; otherwise a new event waits up to a second. */
-  readonly onWake?: ((claimNow: () => void) => void) | undefined;
 };
 
 /** Maximum candidates of one claim, and of one lane. */
@@ -39,66 +38,73 @@ const CLAIM_LANE_LIMIT = 8;
 /** Pause before the next claim while deliveries run. */
 const CLAIM_AGAIN_MILLISECONDS = 1_000;
 
-/**
- * Sends every delivery that is due, until none is left or `stopping` is aborted. Each is leased to one worker at a
- * time. Accounts and endpoints share the slots (domain/webhooks/share-slots.ts), so slow ones do not delay the others.
- * If a claim, or the work on one delivery, throws, the others end, the lease expires, and this rejects at the end.
- * Resolves to the number of attempts.
- */
-export const deliverEvents = (ports: Ports, settings: Settings) => {
+/** Background work that sends events to endpoints. */
+export function eventDelivery(ports: DeliveryPorts, settings: DeliverySettings) {
   const { clock } = ports;
   let claimNow = () => {};
-  settings.onWake?.(() => claimNow());
-  return async (stopping?: AbortSignal): Promise<number> => {
-    const running = new Map<Promise<void>, DueDelivery>();
-    const errors: unknown[] = [];
-    let ended = 0;
-    let claimAt = 0;
-    const begin = (lease: DeliveryLease): void => {
-      const run = () => attempt(ports, settings, lease);
-      const end = (ports.reporter.trace?.("deliver", lease.task, run) ?? run())
-        .catch((error: unknown) => void errors.push(error))
-        .finally(() => {
-          running.delete(end);
-          ended += 1;
-          if (ended >= claimAt) claimNow();
-        });
-      running.set(end, dueOf(lease));
-    };
+  return {
+    /**
+     * Sends every delivery that is due, until none is left or `stopping` is aborted. Each is leased to one worker at a
+     * time. Accounts and endpoints share the slots (domain/webhooks/share-slots.ts), so slow ones do not delay the
+     * others. If a claim, or the work on one delivery, throws, the others end, the lease expires, and this rejects at
+     * the end. Resolves to the number of attempts.
+     */
+    async deliver(stopping?: AbortSignal): Promise<number> {
+      const running = new Map<Promise<void>, DueDelivery>();
+      const errors: unknown[] = [];
+      let ended = 0;
+      let claimAt = 0;
+      const begin = (lease: DeliveryLease): void => {
+        const run = () => attempt(ports, settings, lease);
+        const end = (ports.reporter.trace?.("deliver", lease.task, run) ?? run())
+          .catch((error: unknown) => void errors.push(error))
+          .finally(() => {
+            running.delete(end);
+            ended += 1;
+            if (ended >= claimAt) claimNow();
+          });
+        running.set(end, dueOf(lease));
+      };
 
-    for (let attempts = 0; ; ) {
-      const freed = new Promise<void>((resolve) => {
-        claimNow = resolve;
-      });
-      const isStopping = stopping?.aborted === true || errors.length > 0;
-      const endedBefore = ended;
-      const claimed = isStopping ? Promise.resolve([]) : claimShare(ports, settings, [...running.values()]);
-      const leases = await claimed.catch((error: unknown) => {
-        errors.push(error); // attempts in progress are still recorded
-        return [];
-      });
-      claimAt = ended + leases.length / 2; // not after each one, because a claim costs more than a delivery
-      leases.forEach(begin);
-      attempts += leases.length;
-      if (running.size === 0) {
-        if (errors.length > 0) throw errors[0];
-        // Deliveries that ended during the claim may have freed slots.
-        if (isStopping || ended === endedBefore) return attempts;
-        continue;
+      for (let attempts = 0; ; ) {
+        const freed = new Promise<void>((resolve) => {
+          claimNow = resolve;
+        });
+        const isStopping = stopping?.aborted === true || errors.length > 0;
+        const endedBefore = ended;
+        const claimed = isStopping ? Promise.resolve([]) : claimShare(ports, settings, [...running.values()]);
+        const leases = await claimed.catch((error: unknown) => {
+          errors.push(error); // attempts in progress are still recorded
+          return [];
+        });
+        claimAt = ended + leases.length / 2; // not after each one, because a claim costs more than a delivery
+        leases.forEach(begin);
+        attempts += leases.length;
+        if (running.size === 0) {
+          if (errors.length > 0) throw errors[0];
+          // Deliveries that ended during the claim may have freed slots.
+          if (isStopping || ended === endedBefore) return attempts;
+          continue;
+        }
+        const woken = new AbortController();
+        await Promise.race([freed, clock.sleep(CLAIM_AGAIN_MILLISECONDS, woken.signal)]);
+        woken.abort();
       }
-      const woken = new AbortController();
-      await Promise.race([freed, clock.sleep(CLAIM_AGAIN_MILLISECONDS, woken.signal)]);
-      woken.abort();
-    }
+    },
+
+    /** Makes a running `deliver` claim at once. Otherwise a new event waits up to a second. */
+    claimNow(): void {
+      claimNow();
+    },
   };
-};
+}
 
 /** Leases deliveries for the slots that `running` leaves. */
-const claimShare = async (
-  { deliveries, clock }: Ports,
-  { concurrency, leaseMilliseconds }: Settings,
+async function claimShare(
+  { deliveries, clock }: DeliveryPorts,
+  { concurrency, leaseMilliseconds }: DeliverySettings,
   running: readonly DueDelivery[],
-): Promise<DeliveryLease[]> => {
+): Promise<DeliveryLease[]> {
   if (running.length >= concurrency) return [];
   const now = clock.now();
   return deliveries.claim({
@@ -109,40 +115,36 @@ const claimShare = async (
     busyLanes: busyLanes(running),
     choose: (due) => shareSlots(due, running, concurrency),
   });
-};
+}
 
 /** Lanes that use more than half of the slots. Small claims would cost more than they gain. */
-const busyLanes = (running: readonly DueDelivery[]): readonly string[] => {
+function busyLanes(running: readonly DueDelivery[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { lane } of running) counts.set(lane, (counts.get(lane) ?? 0) + 1);
   return [...counts].flatMap(([lane, count]) => (count > LANE_SLOTS / 2 ? [lane] : []));
-};
+}
 
-const dueOf = ({ id, endpoint, lane, origin, receiver }: DeliveryLease): DueDelivery => ({
-  id,
-  accountId: endpoint.accountId,
-  lane,
-  origin,
-  receiver,
-});
+function dueOf({ id, endpoint, lane, origin, receiver }: DeliveryLease): DueDelivery {
+  return { id, accountId: endpoint.accountId, lane, origin, receiver };
+}
 
 /** Gives up a delivery whose endpoint was switched off after its event. */
-const giveUp = ({ deliveries, clock }: Ports, lease: DeliveryLease): Promise<void> => {
+function giveUp({ deliveries, clock }: DeliveryPorts, lease: DeliveryLease): Promise<void> {
   const detail = "the endpoint is switched off";
   const now = clock.now();
   const delivery = giveUpDelivery(lease.delivery, detail, now);
   const next = { delivery, receiver: { ...lease.receiver, nextAt: now }, originFreeAt: now };
   return deliveries.record(lease, next, { kind: "failed", detail, isGone: false }, now);
-};
+}
 
-const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease): Promise<void> => {
-  const { deliveries, sender, clock, reporter } = ports;
+async function attempt(ports: DeliveryPorts, { bodyOf }: DeliverySettings, lease: DeliveryLease): Promise<void> {
+  const { deliveries, webhookSender, clock, reporter } = ports;
   const { delivery, event, endpoint, url } = lease;
   if (endpoint.off !== undefined) return giveUp(ports, lease);
   const eventId = eventIdOf(event);
   const at = clock.now();
   const body = bodyOf(event, lease.task);
-  const result = await sender.send({
+  const result = await webhookSender.send({
     url,
     id: eventId,
     body,
@@ -169,4 +171,4 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
   if (await deliveries.switchOff(endpoint, reason, now, failingSince)) {
     reporter.report({ kind: "webhook_endpoint_off", endpointId: endpoint.id, accountId: endpoint.accountId, reason });
   }
-};
+}

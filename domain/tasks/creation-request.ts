@@ -178,7 +178,7 @@ export const creationRequestSchema = z
 
 /**
  * `maxCredits`: the client's price limit. Not stored, because it is not part of the panorama. The use case compares it
- * with the price (application/panoramas/create-panorama.ts).
+ * with the price (application/panoramas/creations.ts).
  */
 export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
 

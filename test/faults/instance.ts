@@ -2,13 +2,13 @@ import { InProcessTaskSignals } from "../../adapters/memory/in-process-signals.j
 import type { Row, Sql } from "../../adapters/persistence/database/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { deleteOldEvents } from "../../application/background/erase.js";
+import { providerWebhooks } from "../../application/background/receive-provider-webhook.js";
 import { purchases } from "../../application/credits/purchases.js";
 import { eventBody } from "../../application/events/panorama-task.js";
 import { operatedPanoramas } from "../../application/operators/panoramas.js";
-import { uploadImages } from "../../application/panoramas/upload-images.js";
-import { deliverEvents } from "../../application/webhooks/deliver-events.js";
-import { deleteOldEvents } from "../../application/webhooks/deliveries.js";
+import { uploads } from "../../application/panoramas/uploads.js";
+import { eventDelivery } from "../../application/webhooks/deliver-events.js";
 import type { TaskId } from "../../domain/ids.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
@@ -118,12 +118,14 @@ export class Instance {
       events: guarded("events", stores.events),
       references: guarded("references", stores.references),
       tasks: guarded("tasks", stores.tasks),
+      operators: guarded("operators", stores.operators),
+      operatorLog: stores.operatorLog,
       countersAt: stores.countersAt,
       provider: guarded("provider", outside.provider),
       storage,
       imaging: guarded("imaging", outside.imaging),
-      sender: guarded("sender", outside.sender),
-      webhooks: new Map([["scripted", guarded("webhooks", outside.webhooks)]]),
+      webhookSender: guarded("sender", outside.sender),
+      providerWebhooks: new Map([["scripted", guarded("webhooks", outside.webhooks)]]),
       wakePolls: () => {},
       secrets: new NodeSecrets(),
       signals: new RecordingSignals(outside.announced),
@@ -131,17 +133,17 @@ export class Instance {
       clock,
       reporter,
     };
-    const bodyOf: Parameters<typeof deliverEvents>[1]["bodyOf"] = (event, task) =>
+    const bodyOf: Parameters<typeof eventDelivery>[1]["bodyOf"] = (event, task) =>
       eventBody(event, task, { storage, viewerUrl: undefined });
     const requests = guarded("requests", stores.countersAt(clock, PANORAMA_POLICY.rates).apiRequests);
     return {
       ...useCases(ports),
       admit: requests.admit.bind(requests),
       hide: operatedPanoramas({ ...ports, operators: guarded("operators", stores.operators) }).hidePanorama,
-      upload: uploadImages(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 }),
-      receiveWebhook: receiveProviderWebhook(ports),
-      deliver: deliverEvents(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }),
-      forget: deleteOldEvents(ports),
+      upload: uploads(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 }).uploadImages,
+      receiveWebhook: providerWebhooks(ports).receiveProviderWebhook,
+      deliver: eventDelivery(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }).deliver,
+      forget: () => deleteOldEvents(ports),
       buyPack: purchases({ ...ports, payments: guarded("payments", outside.payments) }).buy,
       receivePayment: purchases({ ...ports, payments: outside.payments }).receivePaymentWebhook,
     };

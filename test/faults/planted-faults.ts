@@ -187,7 +187,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "due times stay where a clock has put them that was set back",
     file: SWEEP,
-    edits: [["      () => bringForward(ports, settings),\n", ""]],
+    edits: [["    () => bringForward(ports, settings),\n", ""]],
     foundBy: matrix("saved"),
   },
   {

@@ -9,7 +9,7 @@ import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { newApiKey } from "../../application/accounts/api-keys.js";
 import type { ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
-import { newEndpoint } from "../../application/webhooks/endpoints.js";
+import { newEndpoint } from "../../application/webhooks/webhooks.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { OrderId } from "../../domain/credits/order.js";

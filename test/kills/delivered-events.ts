@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Database } from "../../adapters/persistence/database/sql/database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createEndpoint } from "../../application/webhooks/endpoints.js";
+import { webhooks } from "../../application/webhooks/webhooks.js";
 import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
@@ -15,9 +15,10 @@ export const addEndpoints = async (
   accounts: readonly AccountId[],
 ): Promise<void> => {
   const ports = { ...sqlStores(database), clock: new SystemClock(), ids: new RandomIds() };
+  const { createEndpoint } = webhooks(ports, { webhookPrivateOrigins: [receiver.origin] });
   for (const account of accounts) {
     const path = `/${account}`;
-    const created = await createEndpoint(ports, { privateOrigins: [receiver.origin] })(account, receiver.origin + path);
+    const created = await createEndpoint(account, receiver.origin + path);
     receiver.expect(path, created._unsafeUnwrap().secret);
   }
   const known = new Set<string>();

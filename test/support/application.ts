@@ -1,4 +1,4 @@
-import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
+import { CHECK_PAUSE_MILLISECONDS, resultChecks } from "../../application/background/check-generated-images.js";
 import {
   deleteExpiredReferences,
   ERASE_PAUSE_MILLISECONDS,
@@ -11,8 +11,8 @@ import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-
 import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-changes.js";
 import { orders } from "../../application/credits/orders.js";
-import { cancelTask } from "../../application/panoramas/cancel-task.js";
-import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { cancellations } from "../../application/panoramas/cancellations.js";
+import { creations } from "../../application/panoramas/creations.js";
 import { deletions } from "../../application/panoramas/deletions.js";
 import { type GenerationTime, generationTime } from "../../application/panoramas/generation-time.js";
 import { panoramas } from "../../application/panoramas/panoramas.js";
@@ -25,13 +25,13 @@ import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/signals.js";
-import { ensureDefaultEndpoint } from "../../application/webhooks/endpoints.js";
+import { ensureDefaultEndpoint } from "../../application/webhooks/webhooks.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { SqlStores } from "./sql-stores.js";
 
 export type Stores = Omit<SqlStores, "letterOutbox">;
 
-type Ports = Omit<Stores, "sessions" | "links" | "operators" | "operatorLog"> & {
+type Ports = Omit<Stores, "sessions" | "links"> & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;
@@ -75,8 +75,10 @@ const DUE_WITHIN_MILLISECONDS = {
 export const useCases = (ports: Ports) => {
   const generation = { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS };
   const stored = panoramas(ports);
-  const poll = settleSubmittedTasks(ports, generation);
-  const check = checkGeneratedImages(ports, { ...generation, resultBounds: RESULT_BOUNDS });
+  const poll = (stopping?: AbortSignal) => settleSubmittedTasks(ports, generation, stopping);
+  const check = resultChecks(ports, { ...generation, resultBounds: RESULT_BOUNDS }).checkGeneratedImages;
+  const sweeping = { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS };
+  const retention = { retentionMilliseconds: RETENTION_MILLISECONDS, leaseMilliseconds: LEASE_MILLISECONDS };
   return {
     poll,
     check,
@@ -86,22 +88,23 @@ export const useCases = (ports: Ports) => {
       await check(stopping);
       return polls;
     },
-    createPanorama: createPanorama(
-      { generationTime: generationTime(), ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) },
+    createPanorama: creations(
+      {
+        generationTime: generationTime(),
+        ...ports,
+        ensureDefaultEndpoint: (account) => ensureDefaultEndpoint(ports, account),
+      },
       CREATION_SETTINGS,
-    ),
-    start: startQueuedTasks(ports, CREATION_SETTINGS),
+    ).create,
+    start: (stopping?: AbortSignal) => startQueuedTasks(ports, CREATION_SETTINGS, stopping),
     readTask: stored.read,
     waitForTask: progress({ generationTime: generationTime(), ...ports }).waitFor,
-    keep: keepFinishedImages(ports, limits),
-    sweep: sweep(ports, { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
-    erase: eraseDeletedPanoramas(ports, limits),
-    deleteExpired: deleteExpiredReferences(ports, {
-      retentionMilliseconds: RETENTION_MILLISECONDS,
-      leaseMilliseconds: LEASE_MILLISECONDS,
-    }),
-    watch: watchWaitedTasks(ports),
-    cancelTask: cancelTask(ports, generation),
+    keep: (stopping?: AbortSignal) => keepFinishedImages(ports, limits, stopping),
+    sweep: (stopping?: AbortSignal) => sweep(ports, sweeping, stopping),
+    erase: (stopping?: AbortSignal) => eraseDeletedPanoramas(ports, limits, stopping),
+    deleteExpired: (stopping?: AbortSignal) => deleteExpiredReferences(ports, retention, stopping),
+    watch: () => watchWaitedTasks(ports),
+    cancelTask: cancellations(ports, generation).cancel,
     retryImage: stored.retryImage,
     retryFailedImages: stored.retryFailedImages,
     deletePanorama: deletions(ports).delete,

@@ -11,7 +11,7 @@ import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import type { PageReply, WebSide } from "../../adapters/web-page/page.js";
 import { whenReady } from "../../application/awaitable.js";
-import { watchStreams } from "../../application/background/watch-changes.js";
+import { streamWatch } from "../../application/background/watch-changes.js";
 import type { Application, UseCases } from "../../application/create-application.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
@@ -52,11 +52,7 @@ export class HttpService extends TestService {
   readonly calls: Record<string, number> = { readTask: 0 };
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
   /** Runs once a second in the service. */
-  readonly watchStreams = watchStreams({
-    events: this.events,
-    signals: this.eventSignals,
-    heldKeys: this.heldKeys,
-  });
+  readonly watchStreams = streamWatch(this).watchStreams;
   /** The use cases that the routes call, to mount them elsewhere. */
   readonly application: Groups & Pick<Application, "policy">;
   private readonly parts: Partial<HttpServerParts>;

@@ -12,7 +12,7 @@ import { RandomIds } from "../../adapters/system/random-ids.js";
 import { accounts } from "../../application/accounts/accounts.js";
 import { heldKeys, keyUses } from "../../application/accounts/api-requests.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
-import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
+import { resultChecks } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { createApplication } from "../../application/create-application.js";
@@ -93,13 +93,13 @@ export abstract class TestService {
   /** Polls every submitted task once, and checks and stores the results, as the schedule does. */
   async settle(): Promise<void> {
     await this.clock.advance(this.provider.nextPollMilliseconds());
-    await settleSubmittedTasks(this, GENERATION)();
-    await checkGeneratedImages(this, { ...GENERATION, resultBounds: {} })();
+    await settleSubmittedTasks(this, GENERATION);
+    await resultChecks(this, { ...GENERATION, resultBounds: {} }).checkGeneratedImages();
   }
 
   /** Tries once to save every finished image. */
   async keep(): Promise<void> {
-    await keepFinishedImages(this, LIMITS)();
+    await keepFinishedImages(this, LIMITS);
   }
 
   stop(deadlineMilliseconds = 1_000, proxyMilliseconds = 0): Promise<void> {

@@ -18,7 +18,7 @@ import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import type { Page } from "../../adapters/web-page/page.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { orders } from "../../application/credits/orders.js";
-import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { creations } from "../../application/panoramas/creations.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
@@ -126,7 +126,7 @@ export class WebService extends TestService {
   /** Creates a panorama and runs the background work once, so that it reaches the state of the provider's script. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
-    const create = createPanorama(this, CREATION_SETTINGS);
+    const { create } = creations(this, CREATION_SETTINGS);
     const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
     await this.work();
     return (await this.tasks.find(task.id, owner.id))!;

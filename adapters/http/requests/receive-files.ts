@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { UploadedFile } from "../../../application/panoramas/upload-images.js";
+import type { UploadedFile } from "../../../application/panoramas/uploads.js";
 import { admitRequestSize, type UploadLimits } from "../../../domain/images/upload-rules.js";
 import { storeFullOr } from "../../system/files.js";
 import type { AdmitFiles } from "../../web-page/page.js";

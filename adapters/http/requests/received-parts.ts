@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import type { UploadedFile } from "../../../application/panoramas/upload-images.js";
+import type { UploadedFile } from "../../../application/panoramas/uploads.js";
 import { imageTypeOf, SIGNATURE_BYTES } from "../../../domain/images/image-type.js";
 import { admitSizes, type UploadLimits } from "../../../domain/images/upload-rules.js";
 import { invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";

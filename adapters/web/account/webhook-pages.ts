@@ -3,7 +3,7 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
 import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/webhook-stores.js";
-import type { WebhookTest } from "../../../application/webhooks/endpoints.js";
+import type { WebhookTest } from "../../../application/webhooks/webhooks.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";

@@ -1,5 +1,5 @@
 import { failureSentence } from "../../../application/events/failure-sentence.js";
-import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
+import type { CreatePanoramaError } from "../../../application/panoramas/creations.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";

@@ -216,11 +216,11 @@ describe("deleteAccount", () => {
       eraseTasks: (...given: Parameters<typeof world.operators.eraseTasks>) =>
         given[0] === ann.id ? Promise.reject(new Error("y")) : world.operators.eraseTasks(...given),
     });
-    await expect(eraseClosedAccounts({ ...world, operators: failsForAnn })()).rejects.toThrow("y");
+    await expect(eraseClosedAccounts({ ...world, operators: failsForAnn })).rejects.toThrow("y");
     expect(await world.operators.closedNotErased(9)).toEqual([ann.id]);
-    expect(await eraseClosedAccounts(world)()).toBe(1);
+    expect(await eraseClosedAccounts(world)).toBe(1);
     const erased = await world.operators.task(task.id);
     expect([erased?.isDeleted, erased?.task.request.prompt]).toEqual([true, undefined]);
-    expect(await eraseClosedAccounts(world)()).toBe(0);
+    expect(await eraseClosedAccounts(world)).toBe(0);
   });
 });

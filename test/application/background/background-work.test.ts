@@ -10,6 +10,7 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../../adapters/persistence/memory-stores.js";
 import type { ApplicationSettings } from "../../../application/application-settings.js";
@@ -114,7 +115,7 @@ describe("wakeAfter", () => {
   ])("after $state starts the work %j", (task, expected) => {
     const woken: string[] = [];
     const wake = (account: string) => woken.push(`streams of ${account === task.accountId ? "its" : "an"} account`);
-    wakeAfter(task, (work) => woken.push(work), { wake });
+    wakeAfter(task, (work) => woken.push(work), Object.assign(new InProcessEventSignals(), { wake }));
     expect(woken).toEqual(expected);
   });
 });

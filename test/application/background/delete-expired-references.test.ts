@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteExpiredReferences } from "../../../application/background/erase.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { referenceImageName } from "../../../domain/images/object-name.js";
+import { type ObjectName, referenceImageName } from "../../../domain/images/object-name.js";
 import { LEASE_MILLISECONDS, RETENTION_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -53,12 +53,13 @@ describe("deleteExpiredReferences", () => {
       statements.push([name, limit]);
       return answer;
     };
-    const counted: Pick<typeof references, "expire" | "claimDeletable" | "forget"> = {
-      expire: (before, now, limit) => recorded("expire", limit, references.expire(before, now, limit)),
-      claimDeletable: (now, until, limit) => recorded("claim", limit, references.claimDeletable(now, until, limit)),
-      forget: (name) => references.forget(name),
-    };
-    expect(await deleteExpiredReferences({ ...world, references: counted }, settings)()).toBe(250);
+    const counted = Object.assign(Object.create(references) as typeof references, {
+      expire: (before: Date, now: Date, limit: number) =>
+        recorded("expire", limit, references.expire(before, now, limit)),
+      claimDeletable: (now: Date, until: Date, limit: number) =>
+        recorded("claim", limit, references.claimDeletable(now, until, limit)),
+    });
+    expect(await deleteExpiredReferences({ ...world, references: counted }, settings)).toBe(250);
     expect(statements).toEqual([
       ["expire", 100],
       ["expire", 100],
@@ -74,13 +75,13 @@ describe("deleteExpiredReferences", () => {
     await world.clock.advance(RETENTION_MILLISECONDS + 1);
     const stopping = new AbortController();
     const { storage } = world;
-    const stopAtFirst: Pick<typeof storage, "delete"> = {
-      delete: (name) => {
+    const stopAtFirst = Object.assign(Object.create(storage) as typeof storage, {
+      delete: (name: ObjectName) => {
         stopping.abort();
         return storage.delete(name);
       },
-    };
-    expect(await deleteExpiredReferences({ ...world, storage: stopAtFirst }, settings)(stopping.signal)).toBe(1);
+    });
+    expect(await deleteExpiredReferences({ ...world, storage: stopAtFirst }, settings, stopping.signal)).toBe(1);
     expect(storage.objects.size).toBe(4);
     await world.clock.advance(LEASE_MILLISECONDS);
     expect(await world.deleteExpired(stopping.signal)).toBe(0);
@@ -91,7 +92,8 @@ describe("deleteExpiredReferences", () => {
     await upload(1);
     await world.clock.advance(RETENTION_MILLISECONDS + 1);
     const never = () => Promise.reject(new Error("it was called"));
-    const references = { expire: never, claimDeletable: never, forget: never };
-    expect(await deleteExpiredReferences({ ...world, references }, settings)(AbortSignal.abort())).toBe(0);
+    const methods = { expire: never, claimDeletable: never, forget: never };
+    const references = Object.assign(Object.create(world.references) as typeof world.references, methods);
+    expect(await deleteExpiredReferences({ ...world, references }, settings, AbortSignal.abort())).toBe(0);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon } from "../../../adapters/contracts/support/builders.js";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseClosedAccounts,
@@ -10,23 +9,26 @@ import {
 import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task-texts.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
+const clock = { now: () => noon, sleep: async () => {} };
+
 describe("eraseTexts", () => {
-  const clock = { now: () => noon };
-  const storeWith = (tasks: number) => {
+  const storeWith = (count: number) => {
     const calls: { before: Date; limit: number }[] = [];
-    let left = tasks;
+    let left = count;
     const erase = async (before: Date, limit: number) => {
       calls.push({ before, limit });
       const erased = Math.min(left, limit);
       left -= erased;
       return erased;
     };
-    return { calls, left: () => left, tasks: { eraseTexts: erase } };
+    const world = aWorld();
+    const tasks = Object.assign(Object.create(world.tasks) as typeof world.tasks, { eraseTexts: erase });
+    return { calls, left: () => left, ports: { ...world, tasks, clock } };
   };
 
   it("erases texts older than a week, in several statements", async () => {
     const store = storeWith(250);
-    expect(await eraseTexts({ ...store, clock })()).toBe(250);
+    expect(await eraseTexts(store.ports)).toBe(250);
     const before = new Date(noon.getTime() - 7 * 24 * 60 * 60 * 1000);
     expect(before).toEqual(new Date(noon.getTime() - TEXTS_KEPT_MILLISECONDS));
     expect(store.calls).toEqual([1, 2, 3].map(() => ({ before, limit: 100 })));
@@ -34,13 +36,13 @@ describe("eraseTexts", () => {
 
   it("stops after 50 statements and continues in the next run", async () => {
     const store = storeWith(1_000_000);
-    expect(await eraseTexts({ ...store, clock })()).toBe(5_000);
+    expect(await eraseTexts(store.ports)).toBe(5_000);
     expect(store.left()).toBe(995_000);
   });
 
   it("stops when the signal is aborted", async () => {
     const store = storeWith(250);
-    expect(await eraseTexts({ ...store, clock })(AbortSignal.abort())).toBe(0);
+    expect(await eraseTexts(store.ports, AbortSignal.abort())).toBe(0);
     expect(store.calls).toEqual([]);
   });
 });
@@ -55,8 +57,9 @@ describe("forgetOperatorActions", () => {
       calls.push({ before, limit });
       return Math.min(limit, 1_700 - 500 * calls.length);
     };
-    const forget = forgetOperatorActions({ operatorLog: { deleteBefore }, clock: { now: () => noon } }, 730);
-    expect(await forget(stopping)).toBe(deleted);
+    const world = aWorld();
+    const operatorLog = Object.assign(Object.create(world.operatorLog) as typeof world.operatorLog, { deleteBefore });
+    expect(await forgetOperatorActions({ ...world, operatorLog, clock }, 730, stopping)).toBe(deleted);
     const before = new Date(noon.getTime() - 730 * 24 * 60 * 60 * 1000);
     expect(calls).toEqual(limits.map((limit) => ({ before, limit })));
   });
@@ -67,8 +70,7 @@ describe("eraseClosedAccounts", () => {
     const never = () => Promise.reject(new Error("it was called"));
     const erasure = { eraseTasks: never, eraseEvents: never, recordErased: never };
     const operators = { ...erasure, closedNotErased: async () => [accountId(1)] };
-    const clock = new HandClock();
-    await expect(eraseClosedAccounts({ operators, clock })(AbortSignal.abort())).resolves.toBe(1);
+    await expect(eraseClosedAccounts({ ...aWorld(), operators, clock }, AbortSignal.abort())).resolves.toBe(1);
   });
 });
 

@@ -1,10 +1,16 @@
-import { err } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
-import { type Attempt, storageProbe } from "../../../application/background/store-panorama.js";
+import { storageProbe } from "../../../application/background/store-panorama.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { KEEP_ATTEMPTS_MAX, type UploadingImage, waitForStorage } from "../../../domain/images/storage-status.js";
+import {
+  KEEP_ATTEMPTS_MAX,
+  keepWithoutThumbnail,
+  type UploadingImage,
+  waitForStorage,
+} from "../../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
@@ -175,21 +181,28 @@ describe("keepFinishedImages", () => {
 
 describe("storageProbe", () => {
   it("makes one attempt at a time after the storage has failed, until it works again", async () => {
-    const uploading = (await image()) as UploadingImage;
-    const [probe, stored] = [storageProbe(), { image: uploading, detail: "stored" }];
-    const down = { ...stored, isStorageUnavailable: true };
-    const ends: ((attempt: Attempt) => void)[] = [];
-    const slow = () => new Promise<Attempt>((resolve) => ends.push(resolve));
-    expect(await probe(uploading, async () => down)).toBe(down);
-    await expect(probe(uploading, () => Promise.reject(broken))).rejects.toBe(broken);
+    const task = (await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask;
+    const uploading = task.image as UploadingImage;
+    let put: ObjectStorage["put"] = async () => err({ kind: "storage_unavailable", reason: "it is down" });
+    const storage = Object.assign(Object.create(world.storage) as World["storage"], {
+      put: (...object: Parameters<ObjectStorage["put"]>) => put(...object),
+    });
+    const probe = storageProbe({ ...world, storage });
+    const store = () => probe.store({ task, image: uploading }, new Uint8Array(), { thumbnail: "unavailable" });
+    const down = { image: waitForStorage(uploading), detail: "it is down", isStorageUnavailable: true };
+    expect(await store()).toEqual(down);
+    put = () => Promise.reject(broken);
+    await expect(store()).rejects.toBe(broken);
 
-    const first = probe(uploading, slow);
-    const refused = { ...down, image: waitForStorage(uploading), detail: "the storage did not answer lately" };
-    expect(await probe(uploading, slow)).toEqual(refused);
-    ends[0]?.(stored);
-    expect(await first).toBe(stored);
-    const both = [probe(uploading, slow), probe(uploading, slow)];
-    for (const end of ends.slice(1)) end(stored);
+    const ends: ((stored: Result<void, never>) => void)[] = [];
+    put = () => new Promise((resolve) => ends.push(resolve));
+    const first = store();
+    expect(await store()).toEqual({ ...down, detail: "the storage did not answer lately" });
+    ends[0]?.(ok(undefined));
+    const stored = { image: keepWithoutThumbnail(uploading), detail: expect.stringContaining("thumbnail") };
+    expect(await first).toEqual(stored);
+    const both = [store(), store()];
+    for (const end of ends.slice(1)) end(ok(undefined));
     expect(await Promise.all(both)).toEqual([stored, stored]);
   });
 });

@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
-import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
+import { providerWebhooks } from "../../../application/background/receive-provider-webhook.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { ProviderWebhooks } from "../../../application/ports/generation-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -19,10 +19,8 @@ describe("receiveProviderWebhook", () => {
     const wakePolls = () => {
       due += 1;
     };
-    return receiveProviderWebhook({ ...world, webhooks: new Map([["scripted", { taskOf }]]), wakePolls })(
-      provider,
-      webhook,
-    );
+    const known = new Map([["scripted", { taskOf }]]);
+    return providerWebhooks({ ...world, providerWebhooks: known, wakePolls }).receiveProviderWebhook(provider, webhook);
   };
 
   it("makes the poll of the task due now", async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
 import { heldKeys } from "../../../application/accounts/api-requests.js";
-import { watchStreams } from "../../../application/background/watch-changes.js";
+import { streamWatch } from "../../../application/background/watch-changes.js";
 import { eventStreams } from "../../../application/events/event-streams.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -73,7 +73,7 @@ describe("eventStreams.stream", () => {
         async (steps) => {
           const account = await anOwner(world, 10_000);
           const stranger = await anOwner(world, 10_000);
-          const watch = watchStreams({ ...world, signals, heldKeys: heldKeys(world) });
+          const watch = streamWatch({ ...world, eventSignals: signals, heldKeys: heldKeys(world) }).watchStreams;
           const { numbers, stop, ended } = follow(0, account);
           let happened = 0;
           for (const step of steps) {
@@ -213,8 +213,11 @@ describe("watchStreams", () => {
     const world = aWorld();
     const [owner, stranger] = [await anOwner(world, 100), await anOwner(world, 100)];
     const woken: AccountId[] = [];
-    const signals = { waitedFor: () => [owner, stranger], wake: (account: AccountId) => woken.push(account) };
-    const watch = watchStreams({ events: world.events, signals, heldKeys: heldKeys(world) });
+    const eventSignals = Object.assign(new InProcessEventSignals(), {
+      waitedFor: () => [owner, stranger],
+      wake: (account: AccountId) => void woken.push(account),
+    });
+    const watch = streamWatch({ events: world.events, eventSignals, heldKeys: heldKeys(world) }).watchStreams;
     world.provider.play({ submit: "refuse" });
     const expectWoken = async (...accounts: AccountId[]) => {
       await watch();
@@ -237,7 +240,9 @@ describe("watchStreams", () => {
       return { latest: new Map(), liveKeys: new Map() };
     };
     const held = heldKeys(world);
-    const watchAll = watchStreams({ events: { watch }, signals: new InProcessEventSignals(), heldKeys: held });
+    const eventSignals = new InProcessEventSignals();
+    const events = Object.assign(Object.create(world.events) as typeof world.events, { watch });
+    const watchAll = streamWatch({ events, eventSignals, heldKeys: held }).watchStreams;
     await watchAll();
     expect(reads).toBe(0);
     const wait = held.hold({ id: apiKeyId(1), expiresAt: undefined }, new AbortController().signal);

@@ -19,7 +19,7 @@ import { ledger } from "../../../application/credits/ledger.js";
 import { operatedAccounts } from "../../../application/operators/accounts.js";
 import { operatedCredits } from "../../../application/operators/credits.js";
 import { operatorActions } from "../../../application/operators/record-action.js";
-import { createEndpoint } from "../../../application/webhooks/endpoints.js";
+import { webhooks } from "../../../application/webhooks/webhooks.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason, AdjustmentReference } from "../../../domain/credits/adjustment.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -204,7 +204,7 @@ describe("exportAccount", () => {
       { task: aSucceededTask({ id: taskId(1), image: expire(image) }), isDeleted: false },
       { task: aFailedTask({ id: taskId(0), reason: "refused", failedAt: noon }), isDeleted: false },
     ];
-    const { url } = (await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/"))._unsafeUnwrap();
+    const { url } = (await webhooks(world).createEndpoint(owner, "https://a.example/"))._unsafeUnwrap();
     const operators = Object.assign(Object.create(world.operators), {
       unusedUploads: async () => [{ name, uploadedAt }],
       tasks: async (_owner: unknown, _limit: unknown, before: unknown) => (before === undefined ? tasks : []),

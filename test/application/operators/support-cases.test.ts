@@ -15,7 +15,7 @@ import { operatedAccounts } from "../../../application/operators/accounts.js";
 import { operatedCredits } from "../../../application/operators/credits.js";
 import { operatedPanoramas } from "../../../application/operators/panoramas.js";
 import type { TaskRecord } from "../../../application/ports/stores/operator-store.js";
-import { createEndpoint } from "../../../application/webhooks/endpoints.js";
+import { webhooks } from "../../../application/webhooks/webhooks.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { apiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
@@ -104,7 +104,7 @@ describe("explainTask", () => {
   });
 
   it("returns the deliveries of the task's events", async () => {
-    await createEndpoint(world, { privateOrigins: [] })(owner, "https://a.example/");
+    await webhooks(world).createEndpoint(owner, "https://a.example/");
     const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.cancelTask(task.id, owner);
     const { deliveries } = (await operatedPanoramas(world).explainTask(task.id))._unsafeUnwrap();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import { creations } from "../../../application/panoramas/creations.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -22,7 +22,7 @@ describe("an idempotency key", () => {
   it("replays a task that the store was too busy to record as submitted, also after the sweep has failed it", async () => {
     const move = () => Promise.reject(new StoreBusy("locked"));
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
-    const create = createPanorama({ ...world, tasks }, CREATION_SETTINGS);
+    const { create } = creations({ ...world, tasks }, CREATION_SETTINGS);
     const { task } = (await create(owner, lake, key))._unsafeUnwrap();
     world.provider.play({ search: "unavailable" });
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);

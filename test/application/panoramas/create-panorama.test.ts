@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
-import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import { creations } from "../../../application/panoramas/creations.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceWithReadiness, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
@@ -32,7 +32,7 @@ beforeEach(async () => {
   owner = await anOwner(world, 100);
 });
 
-describe("createPanorama", () => {
+describe("creations", () => {
   it.each([
     ["1k", 4],
     ["2k", 6],
@@ -52,7 +52,7 @@ describe("createPanorama", () => {
   it("refuses with cost_max at the configured price", async () => {
     const at = (price: number) => {
       const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
-      const create = createPanorama({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
+      const { create } = creations({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
       return create(owner, lake, key, { maxCredits: 6 });
     };
     expect((await at(7))._unsafeUnwrapErr()).toEqual(
@@ -103,7 +103,7 @@ describe("createPanorama", () => {
   );
 
   it("refuses a creation beyond the maximum length of the queue, and charges nothing", async () => {
-    const create = createPanorama(world, { ...CREATION_SETTINGS, queueMax: 1 });
+    const { create } = creations(world, { ...CREATION_SETTINGS, queueMax: 1 });
     world.provider.ready = "busy";
     expect((await create(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
     expect((await create(owner, lake))._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
@@ -160,13 +160,13 @@ describe("createPanorama", () => {
   it("creates the default endpoint only for a task with webhook_url", async () => {
     const ensured: string[] = [];
     const ensureDefaultEndpoint = async (account: string) => ensured.push(account);
-    const create = createPanorama({ ...world, ensureDefaultEndpoint }, CREATION_SETTINGS);
+    const { create } = creations({ ...world, ensureDefaultEndpoint }, CREATION_SETTINGS);
     const withWebhook = aCreationRequest({ webhook_url: "https://task.example/1" });
     expect((await create(owner, lake)).isOk()).toBe(true);
     expect(ensured).toEqual([]);
     expect((await create(owner, withWebhook)).isOk()).toBe(true);
     expect(ensured).toEqual([owner]);
-    expect((await createPanorama(world, CREATION_SETTINGS)(owner, withWebhook)).isOk()).toBe(true);
+    expect((await creations(world, CREATION_SETTINGS).create(owner, withWebhook)).isOk()).toBe(true);
   });
 
   it("records uploaded images among the URLs, and refuses a deleted one", async () => {
@@ -278,7 +278,7 @@ describe("createPanorama", () => {
   it("throws StoreBusy before the charge, and returns the submitting task after it", async () => {
     const busy = () => Promise.reject(new StoreBusy("locked"));
     const withStore = (methods: Partial<typeof world.tasks>) =>
-      createPanorama({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, CREATION_SETTINGS)(
+      creations({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, CREATION_SETTINGS).create(
         owner,
         lake,
       );
@@ -298,7 +298,7 @@ describe("createPanorama", () => {
   it("throws every other error of the store, also after the charge", async () => {
     const move = () => Promise.reject(new Error("the connection is lost"));
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
-    await expect(createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake)).rejects.toThrow(
+    await expect(creations({ ...world, tasks }, CREATION_SETTINGS).create(owner, lake)).rejects.toThrow(
       "the connection is lost",
     );
     expect(await world.ledger.balance(owner)).toBe(96);
@@ -310,7 +310,7 @@ describe("createPanorama", () => {
     });
     const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
     await expect(
-      createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake, undefined, { apiKey }),
+      creations({ ...world, tasks }, CREATION_SETTINGS).create(owner, lake, undefined, { apiKey }),
     ).rejects.toThrow("Bug: the store passes no spending");
     expect(await world.ledger.balance(owner)).toBe(100);
   });

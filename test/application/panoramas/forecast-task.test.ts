@@ -13,6 +13,7 @@ import { InProcessTaskSignals } from "../../../adapters/memory/in-process-signal
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import { progress } from "../../../application/panoramas/progress.js";
+import { aWorld } from "../../support/world.js";
 
 const GENERATION_SECONDS = 40;
 
@@ -25,13 +26,13 @@ describe("progress.forecast", () => {
     const succeededAt = new Date(noon.getTime() + GENERATION_SECONDS * 1000);
     if (isKnown) time.add(aSucceededTask({ submittedAt: noon, succeededAt }));
     let reads = 0;
-    const tasks = {
-      find: async () => undefined,
+    const world = aWorld();
+    const tasks = Object.assign(Object.create(world.tasks) as typeof world.tasks, {
       countAhead: async (_: unknown, max: number) => {
         reads += 1;
         return Math.min(ahead, max);
       },
-    };
+    });
     return {
       clock,
       reads: () => reads,

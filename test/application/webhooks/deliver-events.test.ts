@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
-import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { createEndpoint, rotateEndpointSecret } from "../../../application/webhooks/endpoints.js";
+import { eventDelivery } from "../../../application/webhooks/deliver-events.js";
+import { webhooks } from "../../../application/webhooks/webhooks.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -14,25 +14,25 @@ const SUCCESS: AttemptResult = { kind: "delivered", detail: "status 200" };
 const FAILURE: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-describe("deliverEvents", () => {
+describe("eventDelivery", () => {
   let world: World;
   let owner: AccountId;
   let sender: RecordingWebhookSender;
   let wake: () => void;
   let deliver: (stopping?: AbortSignal) => Promise<number>;
 
-  const deliverWith = (concurrency: number) =>
-    deliverEvents(
-      { ...world, sender },
+  const deliverWith = (concurrency: number) => {
+    const delivery = eventDelivery(
+      { ...world, webhookSender: sender },
       {
         leaseMilliseconds: 20_000,
         concurrency,
         bodyOf: ({ type }, task) => JSON.stringify({ type, task: task?.id }),
-        onWake: (claimNow) => {
-          wake = claimNow;
-        },
       },
     );
+    wake = delivery.claimNow;
+    return delivery.deliver;
+  };
 
   beforeEach(async () => {
     world = aWorld();
@@ -42,7 +42,7 @@ describe("deliverEvents", () => {
   });
 
   const endpointAt = async (url: string, account = owner): Promise<Endpoint> =>
-    (await createEndpoint(world, { privateOrigins: [] })(account, url))._unsafeUnwrap();
+    (await webhooks(world).createEndpoint(account, url))._unsafeUnwrap();
 
   /** The receivers of all endpoints of the account have confirmed an event: before, they get one at a time. */
   const confirmedOnce = async (account = owner) => {
@@ -67,7 +67,7 @@ describe("deliverEvents", () => {
 
   it("sends every event once, with its body and id, signed with the endpoint's secret and the one before a rotation", async () => {
     const endpoint = await endpointAt("https://a.example/hook");
-    const rotated = (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
+    const rotated = (await webhooks(world).rotateEndpointSecret(endpoint.id, owner))._unsafeUnwrap();
     const [id] = await failedTasks(1);
     expect(await deliver()).toBe(1);
     expect(await deliver()).toBe(0);

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-ports.js";
-import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { createEndpoint } from "../../../application/webhooks/endpoints.js";
+import { eventDelivery } from "../../../application/webhooks/deliver-events.js";
+import { webhooks } from "../../../application/webhooks/webhooks.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -13,7 +13,7 @@ const STRANGER = "https://stranger.example/hook";
 const STRANGER_MILLISECONDS = 200;
 
 /** One process delivers, as the schedule of the service does: every second, and at once when a task ends. */
-describe("deliverEvents with slow receivers of other accounts", () => {
+describe("eventDelivery with slow receivers of other accounts", () => {
   let world: World;
   let stranger: AccountId;
   let sender: RecordingWebhookSender;
@@ -28,22 +28,15 @@ describe("deliverEvents with slow receivers of other accounts", () => {
     again = false;
     stranger = await anOwner(world, 10_000);
     sender = new RecordingWebhookSender();
-    deliver = deliverEvents(
-      { ...world, sender },
-      {
-        leaseMilliseconds: 20_000,
-        concurrency: 256,
-        bodyOf: ({ type }) => type,
-        onWake: (claim) => {
-          claimNow = claim;
-        },
-      },
-    );
+    ({ deliver, claimNow } = eventDelivery(
+      { ...world, webhookSender: sender },
+      { leaseMilliseconds: 20_000, concurrency: 256, bodyOf: ({ type }) => type },
+    ));
     await addEndpoint(stranger, STRANGER);
   });
 
   const addEndpoint = async (account: AccountId, url: string) =>
-    (await createEndpoint(world, { privateOrigins: [] })(account, url))._unsafeUnwrap();
+    (await webhooks(world).createEndpoint(account, url))._unsafeUnwrap();
   const wake = (): void => {
     claimNow();
     if (run !== undefined) again = true;

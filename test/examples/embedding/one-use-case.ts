@@ -1,20 +1,20 @@
-// `createPanorama` with a store and a provider of one's own, without the rest of the application (EMBEDDING.md).
+// `creations` with a store and a provider of one's own, without the rest of the application (EMBEDDING.md).
 import {
   accountId,
   admitRequest,
-  createPanorama,
+  creations,
   credits,
   err,
   ok,
   PANORAMA_POLICY,
   parseCreationRequest,
   type Standing,
+  type SubmissionPlaces,
   slugFrom,
   type Task,
   type TaskAccess,
   type TaskId,
-  type TaskQueue,
-  type TaskStore,
+  type TaskTransitions,
   taskId,
 } from "panorama-core";
 import { MemoryObjectStorage } from "panorama-core/memory";
@@ -22,9 +22,7 @@ import { MemoryObjectStorage } from "panorama-core/memory";
 // Your store. `decide` is the domain's decision: store what it returns, in one transaction.
 let standing: Standing = { accountId: accountId("customer"), credits: credits(30), activeTasks: 0 };
 const stored = new Map<TaskId, Task>();
-const tasks: Pick<TaskStore, "open" | "find" | "move"> &
-  Pick<TaskAccess, "isHiddenImage"> &
-  Pick<TaskQueue, "requeue" | "changePlace"> = {
+const tasks: TaskTransitions & SubmissionPlaces & Pick<TaskAccess, "isHiddenImage"> = {
   open: async ({ decide }) =>
     decide(standing).map((opened) => {
       standing = opened.standing;
@@ -44,7 +42,7 @@ const tasks: Pick<TaskStore, "open" | "find" | "move"> &
   },
 };
 
-const create = createPanorama(
+const { create } = creations(
   {
     tasks,
     provider: {

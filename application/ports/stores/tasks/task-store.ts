@@ -83,7 +83,7 @@ export type TaskOpening<Refusal> = {
  * Access, the queue, the background work and the lists are separate ports: task-access.ts, task-queue.ts, task-work.ts,
  * task-lists.ts.
  */
-export interface TaskStore {
+export interface TaskTransitions {
   /**
    * Opens a task atomically: the store locks the account while it decides, or writes only if the account is unchanged.
    * So two concurrent creations cannot use the same credits, budget of a key or slot of the account. Stores the results
@@ -111,7 +111,10 @@ export interface TaskStore {
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
+}
 
+/** `TaskTransitions`, and other ways to find tasks and to request the end of one. */
+export interface TaskStore extends TaskTransitions {
   /** Finds the task of any account, unless it is deleted. */
   findBySlug(slug: Slug): Promise<Task | undefined>;
 

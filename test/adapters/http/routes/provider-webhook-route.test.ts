@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { receiveProviderWebhook } from "../../../../application/background/receive-provider-webhook.js";
+import { providerWebhooks } from "../../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../../application/background/settle-submitted-tasks.js";
-import { createPanorama } from "../../../../application/panoramas/create-panorama.js";
+import { creations } from "../../../../application/panoramas/creations.js";
 import { generationTime } from "../../../../application/panoramas/generation-time.js";
 import { CREATION_SETTINGS } from "../../../support/application.js";
 import { type SignedWebhook, sendWebhook } from "../../../support/fake-provider.js";
@@ -27,10 +27,12 @@ describe("POST /hooks/{provider}", () => {
     service = await HttpService.start({
       panoramas: {
         create: (...creation) =>
-          createPanorama({ ...ports(), generationTime: generationTime() }, CREATION_SETTINGS)(...creation),
+          creations({ ...ports(), generationTime: generationTime() }, CREATION_SETTINGS).create(...creation),
         receiveProviderWebhook: (...webhook) => {
-          const webhooks = new Map([["replicate", remote.provider.webhooks!]]);
-          return receiveProviderWebhook({ ...service, webhooks, wakePolls })(...webhook);
+          const known = new Map([["replicate", remote.provider.webhooks!]]);
+          return providerWebhooks({ ...service, providerWebhooks: known, wakePolls }).receiveProviderWebhook(
+            ...webhook,
+          );
         },
       },
     });
@@ -51,7 +53,7 @@ describe("POST /hooks/{provider}", () => {
     return [answer.status, await answer.text()];
   };
   /** Polls the tasks that are due now; returns their number. */
-  const settle = () => settleSubmittedTasks(ports(), LIMITS)();
+  const settle = () => settleSubmittedTasks(ports(), LIMITS);
   const ACCEPTED = [200, "accepted"];
 
   it("makes the task due for a poll immediately, whose answer counts and not the webhook", async () => {

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { accountId } from "../../../adapters/contracts/support/builders.js";
 import { image, readable } from "../../../adapters/memory/memory-imaging.js";
 import { deleteExpiredReferences } from "../../../application/background/erase.js";
-import { checkUpload, type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
+import { type UploadedFile, uploads } from "../../../application/panoramas/uploads.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { welcomeEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
-import { PANORAMA_POLICY, panoramaPolicy } from "../../../domain/panorama-policy.js";
+import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -26,7 +26,7 @@ const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
 });
 const [cat, dog] = [image("cat"), image("dog")];
 const SETTINGS = { policy: PANORAMA_POLICY, referenceRetentionHours: 24 };
-const upload = (...files: UploadedFile[]) => uploadImages(world, SETTINGS)(owner, files);
+const upload = (...files: UploadedFile[]) => uploads(world, SETTINGS).uploadImages(owner, files);
 const MIB = 1024 * 1024;
 
 describe("uploadImages", () => {
@@ -51,9 +51,9 @@ describe("uploadImages", () => {
     expect(again.expiresAt.getTime() - first.expiresAt.getTime()).toBe(3_600_000);
     await world.clock.advance(24 * 3_600_000);
     expect(world.clock.now()).toEqual(again.expiresAt);
-    expect(await deleteExpiredReferences(world, keeping)()).toBe(0);
+    expect(await deleteExpiredReferences(world, keeping)).toBe(0);
     await world.clock.advance(1);
-    expect(await deleteExpiredReferences(world, keeping)()).toBe(2);
+    expect(await deleteExpiredReferences(world, keeping)).toBe(2);
   });
 
   it("applies the limits and prices of its policy", async () => {
@@ -62,7 +62,7 @@ describe("uploadImages", () => {
       uploads: { ...UPLOAD_LIMITS, filesMax: 1, fileBytesMax: 11 * MIB },
     });
     const uploadTo = (account: AccountId, ...files: UploadedFile[]) =>
-      uploadImages(world, { ...SETTINGS, policy })(account, files);
+      uploads(world, { ...SETTINGS, policy }).uploadImages(account, files);
     expect((await uploadTo(owner, aFile(cat), aFile(dog)))._unsafeUnwrapErr()).toMatchObject({
       rule: { name: "files_max", max: 1 },
     });
@@ -74,10 +74,11 @@ describe("uploadImages", () => {
     const welcome = welcomeEntry(poor, credits(100), world.clock.now());
     const account = { id: poor, email, createdAt: world.clock.now() };
     (await world.accounts.open(account, { welcome }))._unsafeUnwrap();
+    const checkUpload = (policy: PanoramaPolicy) => uploads(world, { ...SETTINGS, policy }).checkUpload(poor);
     const refused = { rule: { name: "paid_order_or_credits", credits: 101 } };
     expect((await uploadTo(poor, aFile(dog)))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect((await checkUpload(world, { policy })(poor))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect(await checkUpload(world, { policy: PANORAMA_POLICY })(poor)).toEqual(ok(undefined));
+    expect((await checkUpload(policy))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect(await checkUpload(PANORAMA_POLICY)).toEqual(ok(undefined));
   });
 
   it("stores nothing if one file is refused", async () => {
@@ -119,7 +120,7 @@ describe("uploadImages", () => {
   it("decodes each content once: not again in the same upload, nor while it is stored", async () => {
     (await upload(aFile(cat), aFile(dog), aFile(cat), aFile(dog)))._unsafeUnwrap();
     (await upload(aFile(cat)))._unsafeUnwrap();
-    (await uploadImages(world, SETTINGS)(await anOwner(world, 100), [aFile(dog)]))._unsafeUnwrap();
+    (await uploads(world, SETTINGS).uploadImages(await anOwner(world, 100), [aFile(dog)]))._unsafeUnwrap();
     expect(world.imaging.decoded).toBe(2);
   });
 
@@ -153,7 +154,7 @@ describe("uploadImages", () => {
     expect(world.storage.objects.size).toBe(20);
     expect((await upload(withBytes("3", 10 * MIB))).isOk()).toBe(true);
     const other = await anOwner(world, 100);
-    expect((await uploadImages(world, SETTINGS)(other, [withBytes("more", 1)])).isOk()).toBe(true);
+    expect((await uploads(world, SETTINGS).uploadImages(other, [withBytes("more", 1)])).isOk()).toBe(true);
   });
 
   it("counts a small image as 64 KiB", async () => {

@@ -9,7 +9,7 @@ import { type BudgetState, type OpeningRefusal, openTask } from "../../domain/ta
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
 import type { SubmittingTask, Task } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../application-settings.js";
-import { acceptsCreations, type GenerationProvider } from "../ports/generation-provider.js";
+import { acceptsCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
@@ -17,7 +17,7 @@ import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
-import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { TaskOpening } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
@@ -49,15 +49,14 @@ type Creation = {
 /** `replayed`: true for the task of an earlier call with the same idempotency key. Nothing was started or charged. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
-type Ports = SubmissionPorts & {
-  readonly tasks: Pick<TaskStore, "open"> & Pick<TaskAccess, "isHiddenImage">;
-  readonly provider: Pick<GenerationProvider, "checkRequest" | "callsPerSecond" | "places">;
+type CreationPorts = SubmissionPorts & {
+  readonly tasks: Pick<TaskAccess, "isHiddenImage">;
+  readonly storage: ObjectStorage;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
-  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
   /**
-   * Creates the account's default endpoint, before a task with a `webhook_url` is opened (webhooks/endpoints.ts).
+   * Creates the account's default endpoint, before a task with a `webhook_url` is opened (webhooks/webhooks.ts).
    * Absent if the installation sends no webhooks.
    */
   readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
@@ -72,43 +71,47 @@ export type CreationSettings = SubmissionSettings &
     readonly queueMax: number;
   };
 
-/**
- * `POST /panoramas`: reserves the credits, then submits the task to the provider. Queues the task if no place has a
- * free slot (start-queued-tasks.ts). A refused creation costs nothing. Refuses at once if all places that can make the
- * panorama are down, the queue is full, or the wait would exceed the queue deadline.
- */
-export const createPanorama =
-  (ports: Ports, settings: CreationSettings) =>
-  async (
-    owner: AccountId,
-    request: CreationRequest,
-    idempotencyKey?: IdempotencyKey,
-    options: CreationOptions = {},
-  ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const supported = ports.provider.checkRequest(request);
-    if (supported.isErr()) return err(supported.error);
-    const opening = newOpening(ports, settings, { owner, request, idempotencyKey, ...options });
-    const images = request.imageUrls.length === 0 ? undefined : await readImageUrls(ports, request.imageUrls);
-    if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
+/** Creations of panoramas. */
+export function creations(ports: CreationPorts, settings: CreationSettings) {
+  return {
+    /**
+     * `POST /panoramas`: reserves the credits, then submits the task to the provider. Queues the task if no place has a
+     * free slot (start-queued-tasks.ts). A refused creation costs nothing. Refuses at once if all places that can make
+     * the panorama are down, the queue is full, or the wait would exceed the queue deadline.
+     */
+    async create(
+      owner: AccountId,
+      request: CreationRequest,
+      idempotencyKey?: IdempotencyKey,
+      options: CreationOptions = {},
+    ): Promise<Result<CreatedPanorama, CreatePanoramaError>> {
+      const supported = ports.provider.checkRequest(request);
+      if (supported.isErr()) return err(supported.error);
+      const opening = newOpening(ports, settings, { owner, request, idempotencyKey, ...options });
+      const images =
+        request.imageUrls.length === 0 ? undefined : await readImageUrls(ports.storage, ports.tasks, request.imageUrls);
+      if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
-    const opened = await ports.tasks.open(withImages(opening, images));
-    if (opened.isErr()) return err(opened.error);
-    const { task, replayed } = opened.value;
-    if (replayed) return ok({ task, replayed });
-    if (task.state !== "submitting") {
-      ports.reporter.report({ kind: "task_queued", taskId: task.id });
-      return ok({ task, replayed });
-    }
-    const submission = await submitReserved(ports, settings, task, opening.dueAt);
-    return submission.map((submitted) => ({ task: submitted, replayed }));
+      const opened = await ports.tasks.open(withImages(opening, images));
+      if (opened.isErr()) return err(opened.error);
+      const { task, replayed } = opened.value;
+      if (replayed) return ok({ task, replayed });
+      if (task.state !== "submitting") {
+        ports.reporter.report({ kind: "task_queued", taskId: task.id });
+        return ok({ task, replayed });
+      }
+      const submission = await submitReserved(ports, settings, task, opening.dueAt);
+      return submission.map((submitted) => ({ task: submitted, replayed }));
+    },
   };
+}
 
 /** Builds the input of `tasks.open`. The store then reads the account, calls `decide` and writes the task. */
-const newOpening = (
-  { provider, generationTime, clock, ids, secrets }: Ports,
+function newOpening(
+  { provider, generationTime, clock, ids, secrets }: CreationPorts,
   { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
   { owner, request, idempotencyKey, apiKey, admittedBy, maxCredits, traceparent }: Creation & CreationOptions,
-): TaskOpening<CreatePanoramaError> => {
+): TaskOpening<CreatePanoramaError> {
   const now = clock.now();
   const nowPlus = (milliseconds: number) => new Date(now.getTime() + milliseconds);
   const allPlaces = provider.places();
@@ -144,40 +147,41 @@ const newOpening = (
       return opened.isOk() && isUnavailable ? err({ kind: "upstream_error" }) : opened;
     },
   };
-};
+}
 
 /** Adds the images. `decide` refuses wrong ones after the idempotency lookup, so that a repeat still gets its task. */
-const withImages = (
+function withImages(
   opening: TaskOpening<CreatePanoramaError>,
   images: ImageUrls | undefined,
-): TaskOpening<CreatePanoramaError> => {
+): TaskOpening<CreatePanoramaError> {
   if (images === undefined) return opening;
   const { recorded: references, refusal } = images;
   return refusal === undefined ? { ...opening, references } : { ...opening, references, decide: () => err(refusal) };
-};
+}
 
 /**
  * Budgets and spending of the key. Throws if the store did not pass the spending, because the budgets would count as
  * unused.
  */
-const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined): BudgetState | undefined => {
+function budgetOf(budgets: Budgets | undefined, spending: Spending | undefined): BudgetState | undefined {
   if (budgets === undefined) return undefined;
   if (spending === undefined) throw new Error("Bug: the store passes no spending");
   return { budgets, spending };
-};
+}
 
 /**
  * Submits the task, whose credits are reserved. If the store is busy, returns the task as `submitting`; the sweep
  * resolves this task after the deadline.
  */
-const submitReserved = (
-  ports: Ports,
+function submitReserved(
+  ports: CreationPorts,
   settings: CreationSettings,
   task: SubmittingTask,
   submissionDeadline: Date,
-): Promise<Result<Task, UpstreamError>> =>
-  submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {
+): Promise<Result<Task, UpstreamError>> {
+  return submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {
     if (!(error instanceof StoreBusy)) throw error;
     ports.reporter.report({ kind: "work_failed", work: "creation", taskId: task.id, error });
     return ok(task);
   });
+}

@@ -15,15 +15,6 @@ import type { Secrets } from "../ports/secrets.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
-/** Checks if the account may upload anything now, before its files are received. */
-export const checkUpload =
-  (
-    { references }: { readonly references: Pick<ReferenceStore, "standing"> },
-    { policy }: Pick<CompleteSettings, "policy">,
-  ) =>
-  async (owner: AccountId): Promise<Result<void, InvalidRequest>> =>
-    admitUpload(await references.standing(owner), 0, policy.prices);
-
 /** One file of an upload. Its bytes are read on demand, so that only one file at a time is in memory. */
 export type UploadedFile = {
   readonly declaredType: string | undefined;
@@ -31,14 +22,16 @@ export type UploadedFile = {
   read(): Promise<Uint8Array>;
 };
 
-type Ports = {
-  readonly references: Pick<ReferenceStore, "add" | "has">;
-  readonly storage: Pick<ObjectStorage, "put" | "urlOf">;
-  readonly imaging: Pick<Imaging, "inspect" | "withoutPersonalData">;
+type UploadPorts = {
+  readonly references: ReferenceStore;
+  readonly storage: ObjectStorage;
+  readonly imaging: Imaging;
   readonly secrets: Pick<Secrets, "sha256">;
-  readonly clock: Pick<Clock, "now">;
-  readonly ids: Pick<Ids, "unguessable">;
+  readonly clock: Clock;
+  readonly ids: Ids;
 };
+
+type UploadSettings = Pick<CompleteSettings, "policy" | "referenceRetentionHours">;
 
 /** The public URLs of an upload, in the order of the files. */
 export type UploadedImages = {
@@ -50,56 +43,62 @@ export type UploadedImages = {
 /** `content`: digest of the stored bytes. Pictures that differ only in their metadata share one object. */
 type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly content: string };
 
-/**
- * `POST /images`: checks all files and the account's quota, then stores them without personal metadata, because they
- * are public. The same picture has the same URL while it is stored. If one file is refused, none is stored. Unused
- * images expire (background/erase.ts); a repeated upload restarts their time.
- */
-export const uploadImages =
-  (ports: Ports, { policy, referenceRetentionHours }: Pick<CompleteSettings, "policy" | "referenceRetentionHours">) =>
-  async (
-    owner: AccountId,
-    files: readonly UploadedFile[],
-    admittedBy?: AdmittedBy,
-  ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable | AccessRefused>> => {
-    const { references, storage, imaging, clock, ids } = ports;
-    const checked = await checkAll(ports, files, policy.uploads);
-    if (checked.isErr()) return err(checked.error);
-    const now = clock.now();
-    const added = await references.add(
-      owner,
-      checked.value.map(({ file, type, content }) => ({
-        content,
-        countedBytes: countedBytes(file.sizeBytes),
-        name: referenceImageName(ids.unguessable(), type),
-      })),
-      now,
-      (standing, bytes) => admitUpload(standing, bytes, policy.prices),
-      admittedBy && { ...admittedBy, now },
-    );
-    if (added.isErr()) return err(added.error);
-    for (const [index, name] of added.value.entries()) {
-      const { file, type } = checked.value[index] as CheckedFile;
-      const bytes = await imaging.withoutPersonalData(await file.read(), type);
-      const stored = await storage.put(name, bytes, type);
-      if (stored.isErr()) return err(stored.error);
-    }
-    return ok({
-      urls: added.value.map((name) => storage.urlOf(name)),
-      expiresAt: new Date(now.getTime() + referenceRetentionHours * HOUR_MILLISECONDS),
-    });
-  };
-
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
-type CheckPorts = Pick<Ports, "references" | "imaging" | "secrets">;
+/** Uploads of reference images. */
+export function uploads(ports: UploadPorts, { policy, referenceRetentionHours }: UploadSettings) {
+  const { references, storage, imaging, clock, ids } = ports;
+  return {
+    /** Checks if the account may upload anything now, before its files are received. */
+    async checkUpload(owner: AccountId): Promise<Result<void, InvalidRequest>> {
+      return admitUpload(await references.standing(owner), 0, policy.prices);
+    },
+
+    /**
+     * `POST /images`: checks all files and the account's quota, then stores them without personal metadata, because
+     * they are public. The same picture has the same URL while it is stored. If one file is refused, none is stored.
+     * Unused images expire (background/erase.ts); a repeated upload restarts their time.
+     */
+    async uploadImages(
+      owner: AccountId,
+      files: readonly UploadedFile[],
+      admittedBy?: AdmittedBy,
+    ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable | AccessRefused>> {
+      const checked = await checkAll(ports, files, policy.uploads);
+      if (checked.isErr()) return err(checked.error);
+      const now = clock.now();
+      const added = await references.add(
+        owner,
+        checked.value.map(({ file, type, content }) => ({
+          content,
+          countedBytes: countedBytes(file.sizeBytes),
+          name: referenceImageName(ids.unguessable(), type),
+        })),
+        now,
+        (standing, bytes) => admitUpload(standing, bytes, policy.prices),
+        admittedBy && { ...admittedBy, now },
+      );
+      if (added.isErr()) return err(added.error);
+      for (const [index, name] of added.value.entries()) {
+        const { file, type } = checked.value[index] as CheckedFile;
+        const bytes = await imaging.withoutPersonalData(await file.read(), type);
+        const stored = await storage.put(name, bytes, type);
+        if (stored.isErr()) return err(stored.error);
+      }
+      return ok({
+        urls: added.value.map((name) => storage.urlOf(name)),
+        expiresAt: new Date(now.getTime() + referenceRetentionHours * HOUR_MILLISECONDS),
+      });
+    },
+  };
+}
 
 /** Checks number and sizes of the files first, because that is cheap. */
-const checkAll = async (
-  ports: CheckPorts,
+async function checkAll(
+  ports: UploadPorts,
   files: readonly UploadedFile[],
   limits: PanoramaPolicy["uploads"],
-): Promise<Result<readonly CheckedFile[], InvalidRequest>> => {
+): Promise<Result<readonly CheckedFile[], InvalidRequest>> {
   const sizes = files.map(({ sizeBytes }) => sizeBytes);
   const counted = requireFiles(files.length, limits).andThen(() => admitSizes(sizes, limits));
   if (counted.isErr()) return err(counted.error);
@@ -110,15 +109,15 @@ const checkAll = async (
     checked.push(result.value);
   }
   return ok(checked);
-};
+}
 
 /** Checks one file. Skips the decoding of a content that was decoded before, in this upload or an earlier one. */
-const check = async (
-  { references, imaging, secrets }: CheckPorts,
+async function check(
+  { references, imaging, secrets }: UploadPorts,
   index: number,
   file: UploadedFile,
   checked: readonly CheckedFile[],
-): Promise<Result<CheckedFile, InvalidRequest>> => {
+): Promise<Result<CheckedFile, InvalidRequest>> {
   const given = await file.read();
   const type = admitType(index, given, file.declaredType);
   if (type.isErr()) return err(type.error);
@@ -129,4 +128,4 @@ const check = async (
   return inspected
     .map(() => ({ file, type: type.value, content }))
     .mapErr(({ reason }) => invalidRequest("files", { name: "usable_image", reason }, index));
-};
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deleteOldEvents } from "../../../application/webhooks/deliveries.js";
+import { deleteOldEvents } from "../../../application/background/erase.js";
 import { aWorld, type World } from "../../support/world.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
@@ -10,15 +10,16 @@ describe("deleteOldEvents", () => {
     const counts = [1_000, 1_000, 7];
     const calls: [Date, number][] = [];
     const brought: [Date, Date][] = [];
-    const deliveries: Pick<World["deliveries"], "bringForward" | "deleteEvents"> = {
-      bringForward: async (...bounds) => void brought.push(bounds),
-      deleteEvents: async (...call) => {
+    const deliveries = Object.assign(Object.create(world.deliveries) as World["deliveries"], {
+      bringForward: async (...bounds: [Date, Date]) => void brought.push(bounds),
+      deleteEvents: async (...call: [Date, number]) => {
         calls.push(call);
         if (calls.length === 2) stopping?.abort();
         return counts.shift() ?? 0;
       },
-    };
-    return { calls, brought, run: deleteOldEvents({ ...world, deliveries }) };
+    });
+    const run = (signal?: AbortSignal) => deleteOldEvents({ ...world, deliveries }, signal);
+    return { calls, brought, run };
   };
   const daysAgo = (days: number) => new Date(world.clock.now().getTime() - days * DAY_MILLISECONDS);
 
