@@ -92,7 +92,7 @@ type InnerPorts = ApplicationPorts & {
 };
 
 /** All other use cases. Callers take their types from `UseCases`. */
-const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
+function allUseCases(ports: InnerPorts, settings: CompleteSettings) {
   const stored = storeUseCases(ports, settings);
   return {
     accounts: {
@@ -118,7 +118,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
     webhooks: { ...stored.webhooks, ...endpointTests(ports) },
     operators: { ...stored.operators, ...reconciliations(ports) },
   };
-};
+}
 
 const STOP_MILLISECONDS = 20_000;
 

@@ -12,13 +12,13 @@ export type NeighbourCursors = {
 export type PageStart = { readonly before?: TaskId | undefined; readonly after?: TaskId | undefined };
 
 /** Splits up to `limit + 1` items into a page and `last`, the cursor of the next page; `undefined` on the last page. */
-export const pageOf = <Item>(
+export function pageOf<Item>(
   found: readonly Item[],
   limit: number,
-): { readonly items: readonly Item[]; readonly last: Item | undefined } => {
+): { readonly items: readonly Item[]; readonly last: Item | undefined } {
   const items = found.slice(0, limit);
   return { items, last: found.length > limit ? items.at(-1) : undefined };
-};
+}
 
 /**
  * Cursors of the previous and the next page. `beyond`: cursor of this page. `first`: read order. `start`: first task
@@ -33,11 +33,11 @@ export const neighbourCursors = (
   first === "newest" ? { next: last, newer: beyond && start } : { next: beyond && start, newer: last };
 
 /** Read order and cursor, from `before` and `after`. */
-export const directionOf = (
+export function directionOf(
   before: TaskId | undefined,
   after: TaskId | undefined,
   sort: "newest" | "oldest",
-): readonly ["newest" | "oldest", TaskId | undefined] => {
+): readonly ["newest" | "oldest", TaskId | undefined] {
   if (after !== undefined) return ["oldest", after];
   return before === undefined ? [sort, undefined] : ["newest", before];
-};
+}

@@ -24,13 +24,10 @@ import type { Handler, Routes } from "./routes.js";
 
 /** Use cases that the routes call. */
 export type RestParts = {
-  readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse" | "holdKey">;
-  readonly panoramas: Pick<
-    UseCases["panoramas"],
-    "create" | "readAbilities" | "waitFor" | "forecast" | "list" | "cancel" | "delete" | "checkUpload" | "uploadImages"
-  >;
-  readonly credits: Pick<UseCases["credits"], "readTotals" | "listEntries">;
-  readonly events: Pick<UseCases["events"], "stream">;
+  readonly accounts: UseCases["accounts"];
+  readonly panoramas: UseCases["panoramas"];
+  readonly credits: UseCases["credits"];
+  readonly events: UseCases["events"];
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** The prices and limits that the use cases apply. */

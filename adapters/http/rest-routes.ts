@@ -13,7 +13,7 @@ import type { Observer } from "./observer.js";
 import type { Cors } from "./requests/allow-origin.js";
 import { parseTrustedProxies } from "./requests/client-address.js";
 import { Senders } from "./requests/senders.js";
-import { addRestInterface } from "./rest-interface.js";
+import { addRestInterface, type RestParts } from "./rest-interface.js";
 import { type Assets, assetRoute } from "./routes/asset-route.js";
 import { temporaryImageRoute } from "./routes/temporary-image-route.js";
 import { prepareUploadsFolder } from "./routes/upload-images-route.js";
@@ -169,7 +169,9 @@ const mount = async (
   const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
   const { accounts, panoramas, credits } = application;
   const { holdKey = heldKeys({ clock }).hold } = accounts;
-  const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage };
+  // The REST interface calls none of those that may be absent: they are added here. Whole groups let an editor follow a
+  // call from a route to its use case.
+  const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage } as RestParts;
   addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook, isHiddenImage = async () => false } = panoramas;
   const { receivePaymentWebhook } = credits;

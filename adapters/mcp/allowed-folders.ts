@@ -110,13 +110,13 @@ export class AllowedFolders {
 }
 
 /** A list with commas would be one folder that does not exist; splitting it could allow one that is not meant. */
-const whyUnusable = (entry: string): string | undefined => {
+function whyUnusable(entry: string): string | undefined {
   if (/,\s*(?:~|[\\/]|[a-z]:[\\/])/i.test(entry))
     return `is ignored: separate folders with ${delimiter} instead of commas.`;
   return isAbsolute(entry)
     ? undefined
     : "is ignored: it must be an absolute path, or begin with ~/ for the home folder.";
-};
+}
 
 /** The flags refuse a link at the end of the path, and do not block on a named pipe. */
 const openToRead = (path: string): Promise<FileHandle> =>
@@ -127,7 +127,7 @@ const placeOf = (file: FileHandle, path: string): Promise<string> =>
   realpath(process.platform === "linux" ? `/proc/self/fd/${file.fd}` : path);
 
 /** Compares device and inode. Both are read from open files: Windows can number a device otherwise for a path. */
-const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
+async function isAt(path: string, file: FileHandle): Promise<boolean> {
   const other = await openToRead(path);
   try {
     const [here, there] = await Promise.all([file.stat({ bigint: true }), other.stat({ bigint: true })]);
@@ -135,9 +135,9 @@ const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
   } finally {
     await other.close();
   }
-};
+}
 
-const readAtMost = async (file: FileHandle, bytesMax: number): Promise<Uint8Array> => {
+async function readAtMost(file: FileHandle, bytesMax: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of file.createReadStream({ autoClose: false, start: 0, end: bytesMax - 1 })) {
@@ -145,9 +145,9 @@ const readAtMost = async (file: FileHandle, bytesMax: number): Promise<Uint8Arra
     bytes += (chunk as Buffer).length;
   }
   return Buffer.concat(chunks, bytes);
-};
+}
 
-const isInside = (path: string, folder: string): boolean => {
+function isInside(path: string, folder: string): boolean {
   const inner = relative(folder, path);
   return inner !== "" && inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner);
-};
+}

@@ -12,7 +12,7 @@ const OFFER_MILLISECONDS = 5_000;
  * Reads that overlap are one. Answers the last known ones if the service does not answer, at first those of the
  * specification. Never rejects.
  */
-export const currentOffer = (client: PanoramaClient, log: (line: string) => void): (() => Promise<Offer>) => {
+export function currentOffer(client: PanoramaClient, log: (line: string) => void): () => Promise<Offer> {
   let known: Offer = { ...offerOf(PANORAMA_POLICY), abilities: abilitiesJson(ALL_ABILITIES) };
   let reading: Promise<Offer> | undefined;
   let isReported = false;
@@ -30,4 +30,4 @@ export const currentOffer = (client: PanoramaClient, log: (line: string) => void
     reading ??= read();
     return reading;
   };
-};
+}

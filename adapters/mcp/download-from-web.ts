@@ -25,11 +25,11 @@ export type Web = Pick<RequestOptions, "ca" | "port"> & { readonly lookup: Looku
  *
  * @param signal ends the download
  */
-export const downloadFromWeb = async (
+export async function downloadFromWeb(
   url: string,
   { bytesMax, signal }: Limits,
   web: Web = { lookup: lookupPublic },
-): Promise<Result<ReferenceImage, string>> => {
+): Promise<Result<ReferenceImage, string>> {
   let next = url;
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     if (!URL.canParse(next) || !next.startsWith("https://")) {
@@ -58,7 +58,7 @@ export const downloadFromWeb = async (
     }
   }
   return err(`cannot be downloaded: it has more than ${REDIRECTS_MAX} redirects.`);
-};
+}
 
 const notPublic = ({ hostname }: URL): string => rulePredicate({ name: "public_host", actual: hostname });
 
@@ -88,7 +88,7 @@ const open = (url: URL, signal: AbortSignal, web: Web): Promise<Answer> =>
   });
 
 /** Through the proxy that `fetch` uses. A name that has an address here must have a public one. */
-const openThroughProxy = async (url: URL, signal: AbortSignal, { lookup }: Web): Promise<Answer> => {
+async function openThroughProxy(url: URL, signal: AbortSignal, { lookup }: Web): Promise<Answer> {
   await promisify(lookup)(url.hostname, { all: true }).catch((error: unknown) => {
     if (error instanceof ForbiddenAddress) throw error;
   });
@@ -99,9 +99,9 @@ const openThroughProxy = async (url: URL, signal: AbortSignal, { lookup }: Web):
     body: body ?? new Blob([]).stream(),
     close: () => void body?.cancel().catch(() => {}),
   };
-};
+}
 
-const read = async (answer: Answer["body"], url: URL, bytesMax: number): Promise<Result<ReferenceImage, string>> => {
+async function read(answer: Answer["body"], url: URL, bytesMax: number): Promise<Result<ReferenceImage, string>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of answer) {
@@ -112,4 +112,4 @@ const read = async (answer: Answer["body"], url: URL, bytesMax: number): Promise
   }
   const name = url.pathname.split("/").at(-1) ?? "";
   return ok({ bytes: Buffer.concat(chunks, bytes), ...(name === "" ? {} : { name: name.slice(0, 255) }) });
-};
+}

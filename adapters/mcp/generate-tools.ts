@@ -21,12 +21,12 @@ import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } fr
 import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 
-const resolutionOf = ({ prices }: Offer) => {
+function resolutionOf({ prices }: Offer) {
   const sizes = RESOLUTION_NAMES.map(
     (name) => `${name} = ${pixelSize(RESOLUTIONS[name])} pixels, ${prices[name]} credits`,
   );
   return z.enum(RESOLUTION_NAMES).describe(`Size and price: ${sizes.join("; ")}. Use 1k for a first try.`);
-};
+}
 const visibility = z
   .enum(VISIBILITIES)
   .default("private")
@@ -87,7 +87,7 @@ type Dependencies = {
  * The two tools that spend credits. Both are always there, as the specification says; one that the service cannot serve
  * says so. The service decides about each call, because its abilities may have changed since the start.
  */
-export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
+export function generateTools(dependencies: Dependencies): readonly Tool[] {
   const create = creations(dependencies);
   const { offer } = dependencies;
   const resolution = resolutionOf(offer);
@@ -143,13 +143,12 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       run: create,
     }),
   ];
-};
+}
 
 type CreationArguments = { readonly max_credits?: number | undefined; readonly [field: string]: unknown };
 
-const creations =
-  ({ offer, client, site, unconfirmed }: Dependencies) =>
-  async (
+function creations({ offer, client, site, unconfirmed }: Dependencies) {
+  return async (
     { max_credits: maxCredits, ...fields }: CreationArguments,
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
@@ -179,13 +178,14 @@ const creations =
       }))
       .mapErr((error) => (error.param === "max_credits" ? budgetExceeded(error.message) : toolErrorOf(error, site)));
   };
+}
 
 /** Reason why the service would refuse the creation, by its abilities and prices. */
-const whyImpossible = (
+function whyImpossible(
   request: CreationRequest,
   maxCredits: number | undefined,
   { abilities, prices }: Offer,
-): ToolError | undefined => {
+): ToolError | undefined {
   const possible = admitAbilities(abilitiesOf(abilities), request);
   if (possible.isErr()) return refusedArguments(possible.error);
   const cost = prices[request.resolution];
@@ -193,7 +193,7 @@ const whyImpossible = (
   const affordable = RESOLUTION_NAMES.filter((name) => prices[name] <= maxCredits).at(-1);
   const message = `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`;
   return budgetExceeded(message, affordable);
-};
+}
 
 /**
  * Returns `false` only for errors that tell the outcome of the earlier attempt with the same key: it was not accepted,

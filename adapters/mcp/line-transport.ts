@@ -169,22 +169,22 @@ const NO_MESSAGE =
   `"id" and "progressToken" a string or an integer from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}.`;
 
 /** `null` as JSON-RPC says, where there is none that an answer can name: a number may be another one than was sent. */
-const idOf = (value: unknown): RequestId | null => {
+function idOf(value: unknown): RequestId | null {
   const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
   return typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
-};
+}
 
 /** Notifications get no answer. An answer to an answer would carry an id of this side, or go on for ever. */
-const isUnanswerable = (value: unknown): boolean => {
+function isUnanswerable(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("method" in value) return typeof value.method === "string" && !("id" in value);
   return "result" in value || "error" in value;
-};
+}
 
-const remove = <Item>(items: Item[], item: Item | undefined): void => {
+function remove<Item>(items: Item[], item: Item | undefined): void {
   const index = items.indexOf(item as Item);
   if (index !== -1) items.splice(index, 1);
-};
+}
 
 /** Emits whole lines only. Fails if a line is longer than `bytesMax`. */
 export const wholeLines = (bytesMax: number): Transform => {

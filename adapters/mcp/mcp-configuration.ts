@@ -19,7 +19,7 @@ export type McpConfigurations = {
 };
 
 /** @param origin the public origin of the service, without a trailing slash */
-export const mcpConfigurations = (origin: string): McpConfigurations => {
+export function mcpConfigurations(origin: string): McpConfigurations {
   const url = `${origin}${MCP_PACKAGE_PATH}`;
   const entry = { command: "npx", args: ["-y", url], env: { PANORAMA_API_KEY: KEY_PLACEHOLDER } };
   const json = (value: object) => JSON.stringify(value, undefined, 2);
@@ -29,4 +29,4 @@ export const mcpConfigurations = (origin: string): McpConfigurations => {
     vsCode: json({ servers: { panorama: { type: "stdio", ...entry } } }),
     claudeCode: `claude mcp add panorama --env PANORAMA_API_KEY=${KEY_PLACEHOLDER} -- npx -y ${url}`,
   };
-};
+}

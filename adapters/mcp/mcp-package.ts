@@ -25,7 +25,7 @@ export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
  * The npm package as a tarball for `npx -y {origin}/mcp/panorama-mcp-0.1.0.tgz`. It contains the origin that serves it,
  * so that only the API key has to be configured. The same bundle and origin give the same bytes on every instance.
  */
-export const packMcpServer = ({ entry, code, licenses }: McpBundle, origin: string): Uint8Array => {
+export function packMcpServer({ entry, code, licenses }: McpBundle, origin: string): Uint8Array {
   const text = (content: string) => Buffer.from(content);
   const archive = ustar([
     { path: "package/package.json", bytes: text(`${JSON.stringify(manifest, undefined, 2)}\n`) },
@@ -38,7 +38,7 @@ export const packMcpServer = ({ entry, code, licenses }: McpBundle, origin: stri
   const packed = gzipSync(archive, { level: 9 });
   packed[OPERATING_SYSTEM_OFFSET] = UNKNOWN_OPERATING_SYSTEM;
   return packed;
-};
+}
 
 /** gzip records the operating system (RFC 1952). A fixed value makes the bytes the same on every machine. */
 const OPERATING_SYSTEM_OFFSET = 9;
@@ -84,7 +84,7 @@ const ustar = (files: readonly TarFile[]): Uint8Array =>
 /** The time that `npm pack` writes. Some unpackers report 1970 as an error. */
 const MODIFIED_SECONDS = Date.parse("1985-10-26T08:15:00Z") / 1000;
 
-const header = ({ path, bytes, executable = false }: TarFile): Uint8Array => {
+function header({ path, bytes, executable = false }: TarFile): Uint8Array {
   if (path.length > PATH_BYTES_MAX || !/^[\x21-\x7e]+$/.test(path)) throw new Error(`not a path for ustar: ${path}`);
   const block = Buffer.alloc(BLOCK_BYTES);
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
@@ -100,6 +100,6 @@ const header = ({ path, bytes, executable = false }: TarFile): Uint8Array => {
   const checksum = block.reduce((sum, byte) => sum + byte, 0);
   block.write(`${octal(checksum, 6)} `, 148);
   return block;
-};
+}
 
 const padding = (bytes: number): Uint8Array => Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES);

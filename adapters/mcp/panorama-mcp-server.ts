@@ -57,7 +57,7 @@ const PROGRESS_MILLISECONDS_MIN = 1_000;
  * Uses the protocol class of the SDK, not its `McpServer`, so that invalid arguments get the same codes and the same
  * kind of message as every other error.
  */
-export const panoramaMcpServer = (dependencies: McpDependencies) => {
+export function panoramaMcpServer(dependencies: McpDependencies) {
   const readTask = getPanoramaTask(dependencies);
   const readTools = async (): Promise<readonly Tool[]> => {
     const offer = await dependencies.offer();
@@ -102,7 +102,7 @@ export const panoramaMcpServer = (dependencies: McpDependencies) => {
     if (era === "modern") answerTasks(server, dependencies);
     return server;
   };
-};
+}
 
 const serverInfo = (site: string) => ({
   name: "panorama",
@@ -119,7 +119,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
     '<circle cx="20.5" cy="10.5" r="2.6" fill="#4156d8" stroke="none"/></svg>',
 )}`;
 
-const callOf = ({ mcpReq: { signal, notify, _meta } }: ServerContext, clock: Clock): ToolCall => {
+function callOf({ mcpReq: { signal, notify, _meta } }: ServerContext, clock: Clock): ToolCall {
   const progressToken = _meta?.progressToken;
   let sentAt = Number.NEGATIVE_INFINITY;
   const progress = async (seconds: number, total: number, message: string) => {
@@ -132,9 +132,9 @@ const callOf = ({ mcpReq: { signal, notify, _meta } }: ServerContext, clock: Clo
     });
   };
   return { signal, progress };
-};
+}
 
-const answerCall = async (tool: Tool, args: unknown, call: ToolCall, log: McpDependencies["log"]) => {
+async function answerCall(tool: Tool, args: unknown, call: ToolCall, log: McpDependencies["log"]) {
   try {
     const answered = await tool.run(args, call);
     log(`${tool.name}: ${answered.isOk() ? "ok" : answered.error.code}`);
@@ -143,9 +143,9 @@ const answerCall = async (tool: Tool, args: unknown, call: ToolCall, log: McpDep
     log(`${tool.name}: bug: ${error instanceof Error ? error.stack : String(error)}`);
     return err(bug);
   }
-};
+}
 
-const answerResources = (server: Server, dependencies: McpDependencies): void => {
+function answerResources(server: Server, dependencies: McpDependencies): void {
   server.setRequestHandler("resources/list", () => ({ resources: [...RESOURCES] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
@@ -166,7 +166,7 @@ const answerResources = (server: Server, dependencies: McpDependencies): void =>
     const { message, what_to_do } = read.error;
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${message} ${what_to_do}`, read.error);
   });
-};
+}
 
 const bug: ToolError = {
   code: "internal_error",

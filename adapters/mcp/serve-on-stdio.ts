@@ -18,12 +18,12 @@ type Streams = { readonly stdin: Readable; readonly stdout: Writable };
  * Serves clients of both generations of the protocol. Resolves when stdin has ended and the last answers are written.
  * Rejects if a stream fails.
  */
-export const serveOnStdio = async (
+export async function serveOnStdio(
   servers: ReturnType<typeof panoramaMcpServer>,
   { stdin, stdout }: Streams,
   log: (line: string) => void,
   lastAnswersMilliseconds = LAST_ANSWERS_MILLISECONDS,
-): Promise<void> => {
+): Promise<void> {
   const lines = wholeLines(MESSAGE_BYTES_MAX);
   const ended = new Promise<void>((resolve, reject) => {
     stdin.once("end", resolve);
@@ -46,4 +46,4 @@ export const serveOnStdio = async (
   while (transport.unanswered > 0 && Date.now() < deadline);
   await handle.close();
   await new Promise<void>((resolve) => stdout.write("", () => resolve()));
-};
+}

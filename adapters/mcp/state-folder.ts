@@ -9,11 +9,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * folder). `~` is the home folder. A relative path is ignored, as the XDG Base Directory Specification says.
  * `undefined` if there is no home folder.
  */
-export const stateFolder = (
+export function stateFolder(
   environment: Environment,
   platform: NodeJS.Platform,
   home: string | undefined,
-): string | undefined => {
+): string | undefined {
   const absolute = (given: string | undefined) => {
     const path = inHome(given ?? "", home);
     return isAbsolute(path) ? path : undefined;
@@ -26,4 +26,4 @@ export const stateFolder = (
       ? (absolute(environment.LOCALAPPDATA) ?? belowHome("AppData", "Local"))
       : (absolute(environment.XDG_STATE_HOME) ?? belowHome(".local", "state"));
   return usual === undefined ? undefined : join(usual, "panorama");
-};
+}

@@ -39,11 +39,11 @@ export const RESOURCE_TEMPLATES = [
 const taskUri = (id: string): string => `${TASK}${encodeURIComponent(id)}`;
 
 /** Returns `undefined` for a URI that no resource can have. */
-export const readResource = async (
+export async function readResource(
   uri: string,
   { client, site }: { readonly client: PanoramaClient; readonly site: string },
   signal: AbortSignal,
-): Promise<Result<ReadResourceResult, ToolError> | undefined> => {
+): Promise<Result<ReadResourceResult, ToolError> | undefined> {
   const options = { signal, timeout: CALL_MILLISECONDS };
   if (uri === RECENT) {
     const page = await resultOf(client.list({ limit: RECENT_MAX, ...options }));
@@ -55,12 +55,12 @@ export const readResource = async (
   const task = await resultOf(client.read(id, options));
   if (task.isOk()) return ok(jsonOf(uri, described(task.value)));
   return task.error.code === "not_found" ? undefined : err(toolErrorOf(task.error, site));
-};
+}
 
 /** True if a task can have this id. Other text cannot be a part of a URL. */
 export const canBeTaskId = (id: string): boolean => id.length <= 200 && isStorable(id);
 
-const idOf = (uri: string): string | undefined => {
+function idOf(uri: string): string | undefined {
   if (!uri.startsWith(TASK)) return undefined;
   try {
     const id = decodeURIComponent(uri.slice(TASK.length));
@@ -68,13 +68,13 @@ const idOf = (uri: string): string | undefined => {
   } catch {
     return undefined; // not percent-encoded text
   }
-};
+}
 
 const jsonOf = (uri: string, content: object): ReadResourceResult => ({
   contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(content, undefined, 1) }],
 });
 
-const described = (task: PanoramaTask) => {
+function described(task: PanoramaTask) {
   const { id, status, credits_charged, created_at, resolution, visibility, prompt, image_urls } = task;
   const core = {
     uri: taskUri(id),
@@ -95,7 +95,7 @@ const described = (task: PanoramaTask) => {
     case "succeeded":
       return { ...core, ...(task.output === undefined ? {} : picture(task.output)) };
   }
-};
+}
 
 const picture = ({ image_url, viewer_url, storage_status, ai_generated, thumbnail_url }: PanoramaOutput) => ({
   picture: { type: "resource_link", uri: image_url, mimeType: imageTypeOf(image_url) },
@@ -106,7 +106,7 @@ const picture = ({ image_url, viewer_url, storage_status, ai_generated, thumbnai
 });
 
 /** The type of a picture by the end of its URL. Panoramas are JPEGs unless the URL says something else. */
-const imageTypeOf = (url: string): string => {
+function imageTypeOf(url: string): string {
   const extension = /\.(png|webp)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase();
   return extension === undefined ? "image/jpeg" : `image/${extension}`;
-};
+}

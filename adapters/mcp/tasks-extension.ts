@@ -33,24 +33,24 @@ type StartedTask = Pick<ProcessingTask, "id" | "status" | "created_at" | "queue_
 type Dependencies = { readonly client: PanoramaClient; readonly clock: Clock; readonly site: string };
 
 /** True if the request declares the extension. Only then may a tool answer with a task. */
-export const declaresTasks = ({ mcpReq }: Pick<ServerContext, "mcpReq">): boolean => {
+export function declaresTasks({ mcpReq }: Pick<ServerContext, "mcpReq">): boolean {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as
     | { readonly extensions?: Readonly<Record<string, unknown>> }
     | undefined;
   return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
-};
+}
 
 /**
  * Answer of a generate tool instead of its result, while the panorama is being made.
  *
  * @param startedAt when the call began: after a slow creation there is less time to ask how long the generation takes
  */
-export const startedTask = async (
+export async function startedTask(
   id: string,
   { client, clock }: Dependencies,
   { signal, startedAt }: { readonly signal: AbortSignal; readonly startedAt: Date },
-) => {
+) {
   const left = ANSWER_MILLISECONDS - (clock.now().getTime() - startedAt.getTime());
   const timeout = Math.max(0, Math.min(FIRST_READ_MILLISECONDS, left));
   const read = await resultOf(client.read(id, { signal, timeout, maxRetries: 0 }));
@@ -58,10 +58,10 @@ export const startedTask = async (
   const unread: StartedTask = { id, status: "processing", created_at: now.toISOString() };
   // Also if it has ended meanwhile: the client gets the end with its first `tasks/get`.
   return { resultType: "task", ...shownTask(read.unwrapOr(unread), now), status: "working" };
-};
+}
 
 /** Answers `tasks/get`, `tasks/cancel` and `tasks/update`. A task of the protocol is a task of the service. */
-export const answerTasks = (server: Server, dependencies: Dependencies): void => {
+export function answerTasks(server: Server, dependencies: Dependencies): void {
   const { client, clock, site } = dependencies;
   const params = z.object({ taskId: z.string().min(1).refine(canBeTaskId) });
   const refusal = (error: Parameters<typeof toolErrorOf>[0]) =>
@@ -84,7 +84,7 @@ export const answerTasks = (server: Server, dependencies: Dependencies): void =>
   server.setRequestHandler("tasks/update", { params }, () => {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "No task asks for input.");
   });
-};
+}
 
 const shownTask = (task: PanoramaTask | StartedTask, now: Date) => ({
   taskId: task.id,
@@ -97,30 +97,30 @@ const shownTask = (task: PanoramaTask | StartedTask, now: Date) => ({
 });
 
 /** A failed generation is a result: `failed` is for errors of the protocol. */
-const statusOf = (task: PanoramaTask | StartedTask): "working" | "completed" | "cancelled" => {
+function statusOf(task: PanoramaTask | StartedTask): "working" | "completed" | "cancelled" {
   if (task.status === "processing") return "working";
   if (task.status === "failed" && task.error.reason === "canceled") return "cancelled";
   return isFinished(task) ? "completed" : "working";
-};
+}
 
-const statusMessageOf = (task: PanoramaTask | StartedTask): string => {
+function statusMessageOf(task: PanoramaTask | StartedTask): string {
   if (task.status === "failed") return task.error.message;
   if (task.status === "succeeded") return "The panorama is finished.";
   return ["The panorama is being generated", ...forecastWords(task)].join(", ");
-};
+}
 
 /** A quarter of the time that the service expects the generation to take still. */
-const pollMilliseconds = (task: PanoramaTask | StartedTask): number => {
+function pollMilliseconds(task: PanoramaTask | StartedTask): number {
   const seconds = task.status === "processing" ? task.estimated_seconds : undefined;
   if (seconds === undefined) return POLL_MILLISECONDS;
   return Math.min(POLL_MILLISECONDS_MAX, Math.max(POLL_MILLISECONDS_MIN, Math.round(seconds * 250)));
-};
+}
 
 /** Final result of the generate tool, with the links. */
-const resultOfTask = (task: PanoramaTask) => {
+function resultOfTask(task: PanoramaTask) {
   if (task.status === "failed") {
     const { message } = task.error;
     return errorResultOf({ code: "generation_failed", message, what_to_do: afterFailure(task) });
   }
   return callResultOf({ ...panoramaTaskSchema.parse(task), message: messageOf(task) });
-};
+}

@@ -37,7 +37,7 @@ const OTHER_IMAGE =
   "Use another image: ask the person for a JPEG, PNG or WebP file that opens in an image viewer, and upload that one.";
 
 /** Advice how to keep the rule at the next call. */
-const correctionOf = (argument: string, rule: BrokenRule): string => {
+function correctionOf(argument: string, rule: BrokenRule): string {
   switch (rule.name) {
     case "one_of":
       return `Call the tool again with ${argument} ${alternatives(rule.allowed)}.`;
@@ -76,7 +76,7 @@ const correctionOf = (argument: string, rule: BrokenRule): string => {
     default:
       return `Correct ${argument} as the message says and call the tool again.`;
   }
-};
+}
 
 /** `affordable`: the largest resolution within `max_credits`, if there is one. */
 export const budgetExceeded = (message: string, affordable?: string): ToolError => ({
@@ -143,14 +143,14 @@ const guidance = (error: ClientError, site: string): string => {
 };
 
 /** Refusal by the service, although the arguments have the right form. `param` may be of an upload. */
-const guidanceOn = (param: string | undefined): string => {
+function guidanceOn(param: string | undefined): string {
   // The tool has chosen the key, and the next call chooses another.
   if (param === "Idempotency-Key") return "Call the tool again with the same arguments for a new panorama.";
   if (param?.startsWith("image_urls"))
     return `Upload the image of ${param} with upload_reference_images and use its new URL, or leave it out.`;
   if (param?.startsWith("files")) return "Tell the person what the message says, and ask for another image.";
   return `Correct ${param ?? "the arguments"} as the message says and call the tool again.`;
-};
+}
 
 /** Advice after a failed generation. The message of the task says that the credits are refunded. */
 export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string =>

@@ -46,9 +46,9 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
 };
 
 /** Arguments that do not match the input schema are answered with `invalid_request`, and `run` is not called. */
-export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
-): Tool => {
+): Tool {
   const { name, title, description, annotations, input, run } = definition;
   const output = definition.output.extend({ message });
   const inputSchema = jsonSchema(input, "input");
@@ -67,7 +67,7 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
       return answered.map((answer) => output.parse({ ...answer.structured, message: answer.message }));
     },
   };
-};
+}
 
 /** Models send `null` for omitted values, as REST clients do. */
 const withoutNulls = (args: unknown): unknown =>
@@ -76,13 +76,13 @@ const withoutNulls = (args: unknown): unknown =>
     : args;
 
 /** JSON Schema draft 7 without `$schema`: the form that the validators of all MCP clients support. */
-const jsonSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
+function jsonSchema(schema: z.ZodObject, io: "input" | "output"): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
   return { ...rest, type: "object" } as JsonSchema;
-};
+}
 
 /** The first broken rule of an input schema, in the words of the REST interface. */
-const refusalOf = ({ issues: [issue] }: z.ZodError, { properties = {} }: JsonSchema): ToolError => {
+function refusalOf({ issues: [issue] }: z.ZodError, { properties = {} }: JsonSchema): ToolError {
   if (issue === undefined) throw new Error("zod refused arguments without an issue");
   if (issue.code === "unrecognized_keys") {
     const place = argumentOf(issue.path);
@@ -111,7 +111,7 @@ const refusalOf = ({ issues: [issue] }: z.ZodError, { properties = {} }: JsonSch
     return refused({ name: "integer", min: minimum, max: maximum ?? Number.MAX_SAFE_INTEGER, actual });
   }
   return invalidArguments(`${argument}: ${issue.message}`, `Correct ${argument} and call the tool again.`);
-};
+}
 
 const EXPECTED: Partial<Record<string, "string" | "strings" | "object">> = {
   string: "string",

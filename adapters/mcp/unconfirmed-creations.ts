@@ -159,14 +159,14 @@ export class UnconfirmedCreations {
 const fileName = ({ hash, idempotencyKey, sentAtMilliseconds, processId }: Entry): string =>
   `${hash}.${idempotencyKey}.${sentAtMilliseconds}.${processId}`;
 
-const parseFileName = (name: string): Entry | undefined => {
+function parseFileName(name: string): Entry | undefined {
   const [, hash, idempotencyKey, sentAt, processId] = /^([0-9a-f]{64})\.([\w-]+)\.(\d+)\.([1-9]\d*)$/.exec(name) ?? [];
   if (hash === undefined || idempotencyKey === undefined) return undefined;
   return { hash, idempotencyKey, sentAtMilliseconds: Number(sentAt), processId: Number(processId) };
-};
+}
 
 /** Makes a new name survive a power failure. Windows neither supports nor needs this. */
-const syncFolder = (path: string): void => {
+function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");
   try {
@@ -174,14 +174,14 @@ const syncFolder = (path: string): void => {
   } finally {
     closeSync(folder);
   }
-};
+}
 
 /** `false` if another process was faster, or the folder cannot be written: a new creation is then the safe choice. */
-const renamed = (from: string, to: string): boolean => {
+function renamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;
   } catch {
     return false;
   }
-};
+}

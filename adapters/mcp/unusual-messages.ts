@@ -5,7 +5,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/server";
  * and without `null` for what is absent. An empty list in the place of an object is one: some languages have one value
  * for both.
  */
-export const messageOf = (value: unknown): unknown => {
+export function messageOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
   // A notification with an id would be a request.
@@ -13,13 +13,13 @@ export const messageOf = (value: unknown): unknown => {
   const given = { jsonrpc, ...(!isNotification && "id" in value && { id }) };
   if (method === undefined) return withoutNulls({ ...given, result, error });
   return { ...given, method, ...(params != null && { params: tidied(params, true) }) };
-};
+}
 
 const withoutNulls = (value: object): object =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member != null));
 
 /** @param isObject an empty list stands for an empty object */
-const tidied = (value: unknown, isObject: boolean, isDeep = false): unknown => {
+function tidied(value: unknown, isObject: boolean, isDeep = false): unknown {
   if (Array.isArray(value)) {
     return isObject && value.length === 0 ? {} : value.map((item) => tidied(item, false));
   }
@@ -30,12 +30,12 @@ const tidied = (value: unknown, isObject: boolean, isDeep = false): unknown => {
       return [name, tidied(member, deep || /^(arguments|_meta|clientInfo)$/.test(name), deep)];
     }),
   );
-};
+}
 
 type Issue = { readonly path?: readonly PropertyKey[]; readonly expected?: string; readonly message?: string };
 
 /** The same answer. The error of a validator is a sentence about the first wrong member, with the code for it. */
-export const withSentence = (answer: JSONRPCMessage): JSONRPCMessage => {
+export function withSentence(answer: JSONRPCMessage): JSONRPCMessage {
   if (!("error" in answer)) return answer;
   const { message } = answer.error;
   const issues = issuesIn(message);
@@ -49,7 +49,7 @@ export const withSentence = (answer: JSONRPCMessage): JSONRPCMessage => {
   const [{ path = [], expected, message: rule } = {} as Issue] = issues;
   const sentence = `${path.join(".")}: ${expected === undefined ? rule : `must be ${KINDS[expected] ?? expected}.`}`;
   return { ...answer, error: { code: INVALID_PARAMS, message: sentence } };
-};
+}
 
 const INVALID_PARAMS = -32602;
 
@@ -61,7 +61,7 @@ const KINDS: Readonly<Record<string, string>> = {
   number: "a number",
 };
 
-const issuesIn = (message: string): readonly Issue[] | undefined => {
+function issuesIn(message: string): readonly Issue[] | undefined {
   const start = message.indexOf("[\n");
   if (start === -1) return undefined;
   try {
@@ -70,4 +70,4 @@ const issuesIn = (message: string): readonly Issue[] | undefined => {
   } catch {
     return undefined;
   }
-};
+}

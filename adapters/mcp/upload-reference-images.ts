@@ -80,7 +80,7 @@ export const uploadReferenceImages = (dependencies: Dependencies): Tool => {
   });
 };
 
-const upload = async (dependencies: Dependencies, abilities: Abilities, given: Given, signal: AbortSignal) => {
+async function upload(dependencies: Dependencies, abilities: Abilities, given: Given, signal: AbortSignal) {
   const { offer, client, site, clock } = dependencies;
   const { uploads } = offer;
   const { images, paths, urls } = given;
@@ -105,7 +105,7 @@ const upload = async (dependencies: Dependencies, abilities: Abilities, given: G
         ? invalidArguments(message, "Ask the person for another image, or a smaller one, and upload that.")
         : toolErrorOf({ ...error, message, mayHaveBeenAccepted: false }, site);
     });
-};
+}
 
 /** Advice for the URLs of an upload. */
 const useOf = (abilities: Abilities, urls: string): string =>
@@ -132,7 +132,7 @@ type Given = {
 };
 
 /** The service names the files of one request by their position; the caller knows them by three arguments. */
-const argumentNames = (given: Given): ReadonlyMap<string, string> => {
+function argumentNames(given: Given): ReadonlyMap<string, string> {
   const arguments_ = (["images", "paths", "urls"] as const).flatMap((name) =>
     given[name].map((_, index) => `${name}[${index}]`),
   );
@@ -140,13 +140,13 @@ const argumentNames = (given: Given): ReadonlyMap<string, string> => {
     ["files", "images"],
     ...arguments_.map((argument, index): [string, string] => [`files[${index}]`, argument]),
   ]);
-};
+}
 
-const readAll = async (
+async function readAll(
   { images, paths, urls }: Given,
   { folders, clock, download, offer }: Dependencies,
   called: AbortSignal,
-): Promise<Result<readonly ReferenceImage[], ToolError>> => {
+): Promise<Result<readonly ReferenceImage[], ToolError>> {
   const files: ReferenceImage[] = [];
   for (const [index, given] of images.entries()) {
     const { data, name, type } = typeof given === "string" ? { data: given } : given;
@@ -184,17 +184,17 @@ const readAll = async (
   } finally {
     done.abort();
   }
-};
+}
 
 const OTHER_URL =
   "Ask the person for another https:// URL of the image, or for the file itself, and upload that. Do not try other URLs.";
 
 /** Node decodes any text without an error, so valid base64 is text that is the same after decoding and encoding. */
-const decode = (data: string): Result<Uint8Array, string> => {
+function decode(data: string): Result<Uint8Array, string> {
   if (data.startsWith("data:")) return err("is a data: URL; send only the raw base64 after its comma.");
   const text = data.replace(/\s+/g, "");
   const bytes = Buffer.from(text, "base64");
   return bytes.length > 0 && bytes.toString("base64").replace(/=+$/, "") === text.replace(/={0,2}$/, "")
     ? ok(bytes)
     : err("is not valid base64.");
-};
+}

@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join, resolve, sep } from "node:path";
  * codes or with the escapes of a shell, in the home folder, or of the other side of Windows and its Linux. Nothing is
  * expanded as a shell does.
  */
-export const writtenPaths = (text: string, home?: string, platform: string = process.platform): readonly string[] => {
+export function writtenPaths(text: string, home?: string, platform: string = process.platform): readonly string[] {
   const plain = text
     .trim()
     .replace(/^(["'`“‘<])(.*)["'`”’>]$/s, "$2")
@@ -16,23 +16,23 @@ export const writtenPaths = (text: string, home?: string, platform: string = pro
   const unescaped = platform === "win32" ? rooted : rooted.replace(/\\(.)/g, "$1");
   const paths = [text, plain, rooted, decoded(rooted), unescaped, decoded(unescaped)];
   return [...new Set(paths.map((path) => inHome(onThisSide(path, platform), home)))];
-};
+}
 
-const decoded = (path: string): string => {
+function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
     return path;
   }
-};
+}
 
 /** `/C:/a` and `/mnt/c/a` or `/c/a` for Windows; `C:\a` and `\\wsl$\Ubuntu\a` for its Linux. */
-const onThisSide = (path: string, platform: string): string => {
+function onThisSide(path: string, platform: string): string {
   if (platform === "win32") return path.replace(/^\/(?:mnt\/)?([a-z])(?::(?=[\\/])|(?=\/))/i, "$1:");
   const linux = path.replace(/^[\\/]{2}wsl(?:\$|\.localhost)[\\/][^\\/]+(?=[\\/])/i, "");
   const onDrive = linux.replace(/^([a-z]):(?=[\\/])/i, (_, drive: string) => `/mnt/${drive.toLowerCase()}`);
   return onDrive === path ? path : onDrive.replaceAll("\\", "/");
-};
+}
 
 /** The places of a path. A relative one can be in a folder, beside it, in the home folder, or the current one. */
 export const placesOf = (path: string, folders: readonly string[], home?: string): readonly string[] =>
@@ -46,7 +46,7 @@ export const placesOf = (path: string, folders: readonly string[], home?: string
  * The file in the folder whose names look like those of `place`. Unicode has several forms of one letter, and
  * screenshots of macOS have a space in their names that models write as the usual one.
  */
-export const placeAlike = async (place: string, folder: string): Promise<string | undefined> => {
+export async function placeAlike(place: string, folder: string): Promise<string | undefined> {
   const names = resolve(place).split(sep);
   const start = resolve(folder).split(sep);
   if (!start.every((name, index) => looks(name) === looks(names[index] ?? ""))) return undefined;
@@ -58,7 +58,7 @@ export const placeAlike = async (place: string, folder: string): Promise<string 
     found = join(found, entry);
   }
   return found;
-};
+}
 
 const looks = (name: string): string =>
   name.normalize("NFKC").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, " ").trim();

@@ -42,17 +42,12 @@ const NOTE_SECONDS = 60;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
-  private readonly accounts: Pick<UseCases["accounts"], "findSession">;
+  private readonly accounts: UseCases["accounts"];
   private readonly rateLimits: RateLimits;
   private readonly layout: Layout;
   private readonly publicUrl: URL;
 
-  constructor(
-    accounts: Pick<UseCases["accounts"], "findSession">,
-    rateLimits: RateLimits,
-    layout: Layout,
-    publicUrl: string,
-  ) {
+  constructor(accounts: UseCases["accounts"], rateLimits: RateLimits, layout: Layout, publicUrl: string) {
     this.accounts = accounts;
     this.rateLimits = rateLimits;
     this.layout = layout;

@@ -26,30 +26,30 @@ type AccountUpdate = {
 
 export type Decision<Answer> = AccountUpdate & { readonly answer: Answer };
 
-export const report = (reporter: MeterReporter | undefined, event: MeterEvent): void => {
+export function report(reporter: MeterReporter | undefined, event: MeterEvent): void {
   try {
     reporter?.report(event);
   } catch {
     // The change is already stored: an error of the reporter must not look like a failed call.
   }
-};
+}
 
 /** Reads the account; its expired holds count as refunded. Writes nothing. */
-export const read = async (
+export async function read(
   { store, id }: MeterAccount,
   taskId?: TaskId,
-): Promise<Expiry & { readonly hold: Hold | undefined }> => {
+): Promise<Expiry & { readonly hold: Hold | undefined }> {
   const reading = await store.read(id, { taskId });
   const expiry = expireHolds(reading, reading.now);
   return { ...expiry, hold: afterExpiry(reading.hold, expiry) };
-};
+}
 
 /** Ends the expired leases of the account, then decides, and reports the changes. */
-export const change = async <Answer>(
+export async function change<Answer>(
   { store, id, reporter }: MeterAccount,
   query: MeterQuery,
   decide: (expiry: Expiry, record: MeterRecord) => Decision<Answer>,
-): Promise<Answer> => {
+): Promise<Answer> {
   const { answer, ended, entries } = await store.change(id, query, (record) => {
     const expiry = expireHolds(record, record.now);
     const { answer, ...update } = decide(expiry, { ...record, hold: afterExpiry(record.hold, expiry) });
@@ -62,17 +62,17 @@ export const change = async <Answer>(
   }
   for (const entry of entries) report(reporter, { kind: "entry", entry });
   return answer;
-};
+}
 
 /** The hold; its refunded version if its lease has ended in this call. */
 const afterExpiry = (hold: Hold | undefined, { refunded }: Expiry): Hold | undefined =>
   refunded.find(({ reservation }) => reservation.taskId === hold?.reservation.taskId) ?? hold;
 
 /** The change to store; `undefined` if there is none. A decision never changes a hold that expires now. */
-const toMeterChange = (
+function toMeterChange(
   expiry: Expiry,
   { credits, holds = [], entries = [], log }: AccountUpdate,
-): MeterChange | undefined => {
+): MeterChange | undefined {
   if (holds.length === 0 && entries.length === 0 && log === undefined && expiry.refunded.length === 0) {
     return undefined;
   }
@@ -82,4 +82,4 @@ const toMeterChange = (
     entries: [...expiry.entries, ...entries],
     log,
   };
-};
+}

@@ -11,11 +11,11 @@ import { parseTaskId } from "../../domain/ids.js";
 import { change, type MeterAccount, report } from "./meter-account.js";
 import type { Adjustment, Meter, MeterRefund, NotCaptured } from "./meter-types.js";
 
-export const admit = async <RateKind extends string>(
+export async function admit<RateKind extends string>(
   account: MeterAccount,
   policy: Policy<string, RateKind>,
   kind: RateKind,
-): Promise<Result<Omit<Admission, "log">, RateLimited>> => {
+): Promise<Result<Omit<Admission, "log">, RateLimited>> {
   const rate = rateOf(policy, kind);
   const admitted = await change<Result<Omit<Admission, "log">, RateLimited>>(account, { rate: kind }, (_, record) => {
     const counted = admitRequest(record.log, rate, record.now.getTime());
@@ -25,12 +25,12 @@ export const admit = async <RateKind extends string>(
   });
   if (admitted.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: admitted.error });
   return admitted;
-};
+}
 
-export const purchase = (
+export function purchase(
   account: MeterAccount,
   { orderId: givenId, credits: given, ...notes }: Parameters<Meter<string, string>["purchase"]>[1],
-): Promise<number> => {
+): Promise<number> {
   const [order, amount, noted] = [orderId(givenId), credits(given), entryNotes(notes)];
   return change<number>(account, { entryKey: order }, (expiry, { entry: known, now: at }) => {
     if (known !== undefined && !(known.kind === "purchase" && known.credits === amount)) {
@@ -42,12 +42,12 @@ export const purchase = (
     const entry = { ...noted, kind: "purchase", accountId: account.id, orderId: order, credits: amount, at } as const;
     return { credits: after, entries: [entry], answer: after };
   });
-};
+}
 
-export const refundTask = async (
+export async function refundTask(
   account: MeterAccount,
   { taskId: givenId, credits: given, reason: text, idempotencyKey: givenKey, metadata }: MeterRefund,
-): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>> => {
+): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>> {
   const [key, reason, noted] = [idempotencyKey(givenKey), entryReason(text), entryNotes({ metadata })];
   const amount = given === undefined ? undefined : credits(given);
   const taskId = parseTaskId(givenId);
@@ -73,12 +73,12 @@ export const refundTask = async (
       return { credits: after, holds: [next], entries, answer: ok(after) };
     },
   );
-};
+}
 
-export const adjust = (
+export function adjust(
   account: MeterAccount,
   { credits: amount, reason: text, idempotencyKey: givenKey, allowDebt = false, metadata }: Adjustment,
-): Promise<Result<number, InsufficientCredits | KeyReused>> => {
+): Promise<Result<number, InsufficientCredits | KeyReused>> {
   if (!Number.isSafeInteger(amount)) throw new RangeError(`An adjustment cannot be ${amount} credits.`);
   const [key, reason, noted] = [idempotencyKey(givenKey), entryReason(text), entryNotes({ metadata })];
   return change<Result<number, InsufficientCredits | KeyReused>>(
@@ -99,4 +99,4 @@ export const adjust = (
       return { credits: after, entries: [{ ...core, ...noted, idempotencyKey: key }], answer: ok(after) };
     },
   );
-};
+}

@@ -11,11 +11,11 @@ import type { TaskId } from "../../domain/ids.js";
 import { change, type Decision, type MeterAccount, type MeterLimits, read, report } from "./meter-account.js";
 import type { AlreadyResolved, HoldRefusal, HoldRequest, TaskHold } from "./meter-types.js";
 
-export const hold = async <Price extends string, RateKind extends string>(
+export async function hold<Price extends string, RateKind extends string>(
   account: MeterAccount,
   policy: Policy<Price, RateKind>,
   { price, quantity = 1, rate: kind, idempotencyKey: givenKey, fingerprint, ...notes }: HoldRequest<Price, RateKind>,
-): Promise<Result<TaskHold, HoldRefusal>> => {
+): Promise<Result<TaskHold, HoldRefusal>> {
   const cost = costOf(policy, price, quantity);
   const rate = kind === undefined ? undefined : rateOf(policy, kind);
   const key = givenKey === undefined ? undefined : idempotencyKey(givenKey);
@@ -43,18 +43,18 @@ export const hold = async <Price extends string, RateKind extends string>(
   });
   if (result.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: result.error });
   return result;
-};
+}
 
-export const find = async (account: MeterAccount, taskId: TaskId): Promise<TaskHold | undefined> => {
+export async function find(account: MeterAccount, taskId: TaskId): Promise<TaskHold | undefined> {
   const { hold } = await read(account, taskId);
   return hold && toTaskHold(account, hold, false);
-};
+}
 
 /** True while a repeat returns this hold: always while it is open, as otherwise one job would be paid twice. */
 const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: MeterLimits, now: Date): boolean =>
   reservation.state === "held" || now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
-export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean): TaskHold => {
+export function toTaskHold(account: MeterAccount, hold: Hold, replayed: boolean): TaskHold {
   const { taskId, credits: heldCredits, state } = hold.reservation;
   return {
     ...entryNotes(hold),
@@ -68,7 +68,7 @@ export const toTaskHold = (account: MeterAccount, hold: Hold, replayed: boolean)
     refund: () => refund(account, taskId),
     renew: () => renew(account, taskId),
   };
-};
+}
 
 const isOpen = (hold: Hold): hold is OpenHold => hold.reservation.state === "held";
 

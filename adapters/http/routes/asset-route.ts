@@ -15,9 +15,8 @@ import type { Handler } from "../routes.js";
  * `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. The image of
  * a panorama that an operator has hidden is not found; its owner sees it on the pages.
  */
-export const assetRoute =
-  (assets: Assets, isHiddenImage: UseCases["panoramas"]["isHiddenImage"]): Handler =>
-  async (exchange) => {
+export function assetRoute(assets: Assets, isHiddenImage: UseCases["panoramas"]["isHiddenImage"]): Handler {
+  return async (exchange) => {
     const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
     const name = parseObjectName(path);
     const none = () => errorReply(notFound(`There is no image ${shown(path)}.`));
@@ -52,6 +51,7 @@ export const assetRoute =
     const { start, end } = range;
     return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
   };
+}
 
 /** The offsets of the first and the last byte, both inclusive. */
 type ByteRange = { readonly start: number; readonly end: number };
@@ -60,7 +60,7 @@ type ByteRange = { readonly start: number; readonly end: number };
  * Parses a `Range` header (RFC 9110, 14.2) for a body of `sizeBytes`. Returns "whole" for anything but a single range
  * of bytes: the RFC allows a server to ignore it.
  */
-export const byteRange = (header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" => {
+export function byteRange(header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" {
   const [, first = "", last = ""] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(header ?? "") ?? [];
   if (first === "" && last === "") return "whole";
   if (first === "") {
@@ -71,7 +71,7 @@ export const byteRange = (header: string | undefined, sizeBytes: number): ByteRa
   const end = last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
   if (last !== "" && Number(last) < start) return "whole";
   return start < sizeBytes ? { start, end } : "unsatisfiable";
-};
+}
 
 /** Reads stored objects that this service serves itself. */
 export type Assets = {

@@ -24,11 +24,11 @@ export const creationResponseSchema = z
  * `POST /panoramas`. `publicUrl` includes the path at which the routes are mounted. A `webhook_url` at one of
  * `webhookPrivateOrigins` may use http or a private address.
  */
-export const createPanoramaRoute = (
-  panoramas: Pick<UseCases["panoramas"], "create">,
+export function createPanoramaRoute(
+  panoramas: UseCases["panoramas"],
   publicUrl: string,
   webhookPrivateOrigins: readonly string[],
-): GuardedHandler => {
+): GuardedHandler {
   const panoramasPath = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
   return async (exchange, { accountId: owner, key: apiKey }) => {
     const idempotencyKey = idempotencyKeyOf(exchange);
@@ -65,9 +65,9 @@ export const createPanoramaRoute = (
       });
     });
   };
-};
+}
 
-const idempotencyKeyOf = (exchange: Exchange): Result<IdempotencyKey | undefined, InvalidRequest> => {
+function idempotencyKeyOf(exchange: Exchange): Result<IdempotencyKey | undefined, InvalidRequest> {
   const header = exchange.header("idempotency-key");
   return header === undefined ? ok(undefined) : parseIdempotencyKey(header);
-};
+}

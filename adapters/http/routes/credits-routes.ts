@@ -21,9 +21,8 @@ export const creditsResponseSchema = z
   .meta({ id: "CreditsResponse" });
 
 /** `GET /credits`. */
-export const readCreditsRoute =
-  (credits: Pick<UseCases["credits"], "readTotals">): GuardedHandler =>
-  async (_exchange, { accountId: owner }) => {
+export function readCreditsRoute(credits: UseCases["credits"]): GuardedHandler {
+  return async (_exchange, { accountId: owner }) => {
     const { remaining, reserved, spent } = await credits.readTotals(owner);
     const body: z.infer<typeof creditsResponseSchema> = {
       remaining_credits: remaining,
@@ -32,6 +31,7 @@ export const readCreditsRoute =
     };
     return ok(json(200, body));
   };
+}
 
 export const entriesQuerySchema = pageQuery("entries");
 
@@ -66,9 +66,8 @@ export const entryPageSchema = z
   .meta({ id: "CreditEntryPage" });
 
 /** `GET /credits/entries`: the ledger of the account, newest first. */
-export const listEntriesRoute =
-  (credits: Pick<UseCases["credits"], "listEntries">): GuardedHandler =>
-  async (exchange, { accountId: owner }) => {
+export function listEntriesRoute(credits: UseCases["credits"]): GuardedHandler {
+  return async (exchange, { accountId: owner }) => {
     const sent = listQuery(exchange.query, Object.keys(entriesQuerySchema.shape));
     if (sent.isErr()) return err(sent.error);
     const parameters = sent.value;
@@ -84,6 +83,7 @@ export const listEntriesRoute =
     };
     return ok(json(200, page));
   };
+}
 
 const entryOf = ({ entry, apiKeyId, balanceAfter }: EntryLine): z.infer<typeof entrySchema> => ({
   kind: entry.kind,

@@ -52,8 +52,8 @@ export const eventSchema = z
   .meta({ id: "Event", description: "What happened, with the task as GET /panoramas/{id} shows it now." });
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "holdKey">;
-  readonly events: Pick<UseCases["events"], "stream">;
+  readonly accounts: UseCases["accounts"];
+  readonly events: UseCases["events"];
   readonly clock: Clock;
   readonly held: HeldStreams;
 };
@@ -84,11 +84,11 @@ export const taskEventsRoute =
     });
 
 /** Opens a stream, and closes it if `answer` rejects. */
-const answerWithStream = async (
+async function answerWithStream(
   parts: Parts,
   request: StreamRequest,
   answer: (open: Open) => Promise<Reply>,
-): Promise<Result<Reply, never>> => {
+): Promise<Result<Reply, never>> {
   const open = openStream(parts, request);
   if ("status" in open) return ok(open);
   try {
@@ -97,7 +97,7 @@ const answerWithStream = async (
     open.close();
     throw error;
   }
-};
+}
 
 type StreamRequest = { readonly exchange: Exchange; readonly owner: AccountId; readonly apiKey: AdmittedKey };
 
@@ -105,7 +105,7 @@ type Position = { readonly after: number | undefined; readonly isUnknown: boolea
 type Open = HeldStream & Position;
 
 /** The answer if there is nothing to stream: to `HEAD`, and above the maximum of the account's streams. */
-const openStream = ({ held, accounts, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply => {
+function openStream({ held, accounts, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply {
   if (exchange.method === "HEAD") return { status: 200, headers: HEADERS, body: "" };
   const stream = held.open(owner, exchange.signal);
   if (stream === undefined) {
@@ -116,18 +116,18 @@ const openStream = ({ held, accounts, clock }: Parts, { exchange, owner, apiKey 
   void clock.sleep(STREAM_MILLISECONDS_MAX, stream.signal).then(() => stream.close());
   accounts.holdKey(apiKey, stream.signal).signal.addEventListener("abort", stream.close);
   return { ...stream, ...positionOf(exchange, owner) };
-};
+}
 
 /**
  * An unknown `Last-Event-ID` begins with the first event that is kept: an error would stop an `EventSource` for good,
  * and the client may have missed any of them. Their ids show which of them it has handled.
  */
-const positionOf = (exchange: Exchange, owner: AccountId): Position => {
+function positionOf(exchange: Exchange, owner: AccountId): Position {
   const id = exchange.header("last-event-id");
   if (id === undefined || id === "") return { after: undefined, isUnknown: false };
   const after = parseEventNumber(id, owner);
   return after === undefined ? { after: 0, isUnknown: true } : { after, isUnknown: false };
-};
+}
 
 const streamed = (
   { clock }: Parts,

@@ -33,7 +33,7 @@ export type Guard = {
 };
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse">;
+  readonly accounts: UseCases["accounts"];
   readonly rates: PanoramaPolicy["rates"];
   readonly senders: Senders;
   readonly visitorLimits: Pick<VisitorLimits, "count" | "isUsedUp">;
@@ -44,7 +44,7 @@ type Parts = {
  * limit or, for a write, its account has. Does not read the body. Before all that, answers 429 if the network has sent
  * too many invalid keys, unless this process remembers the key from an earlier request (`senders.isKnown`).
  */
-export const guard = ({ accounts, rates, senders, visitorLimits }: Parts): Guard => {
+export function guard({ accounts, rates, senders, visitorLimits }: Parts): Guard {
   const policies = rateLimitPolicies(rates);
   const guarded: Guard["guarded"] = (kind, handler, readTaskId) => (exchange) => {
     const sent = secretOf(exchange);
@@ -85,7 +85,7 @@ export const guard = ({ accounts, rates, senders, visitorLimits }: Parts): Guard
         taskIdOf,
       ),
   };
-};
+}
 
 const TOO_MANY_KEYS = errorBody(
   429,

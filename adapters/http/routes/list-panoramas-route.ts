@@ -33,10 +33,10 @@ export const pageQuerySchema = pageQuery("tasks");
 const PARAMETERS = [...Object.keys({ ...pageQuerySchema.shape, ...filterParameters }), "metadata.KEY"];
 
 /** Any text is a cursor for the schema, so the limit is wrong. */
-export const invalidLimit = (parameters: URLSearchParams): InvalidRequest => {
+export function invalidLimit(parameters: URLSearchParams): InvalidRequest {
   const actual = parameters.getAll("limit").at(-1);
   return invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual });
-};
+}
 
 /** The cursor was not given by this list with these filters. */
 export const invalidCursor = (actual: string): InvalidRequest => invalidRequest("cursor", { name: "cursor", actual });
@@ -49,9 +49,8 @@ export const taskPageSchema = z
   .meta({ id: "PanoramaTaskPage" });
 
 /** `GET /panoramas`: the tasks of the account that match the filters, newest first. */
-export const listPanoramasRoute =
-  (panoramas: Pick<UseCases["panoramas"], "list">, urls: TaskUrls): GuardedHandler =>
-  async (exchange, { accountId: owner }) => {
+export function listPanoramasRoute(panoramas: UseCases["panoramas"], urls: TaskUrls): GuardedHandler {
+  return async (exchange, { accountId: owner }) => {
     const sent = listQuery(exchange.query, PARAMETERS);
     if (sent.isErr()) return err(sent.error);
     const parameters = sent.value;
@@ -71,3 +70,4 @@ export const listPanoramasRoute =
     };
     return ok(json(200, page));
   };
+}

@@ -5,7 +5,7 @@ import type { Handler } from "../routes.js";
 export type McpPackage = { readonly path: string; readonly pack: () => Promise<Uint8Array> };
 
 /** Serves the package, which never changes under its path. npx revalidates it at every start: it gets a 304. */
-export const mcpPackageRoute = ({ pack }: McpPackage): Handler => {
+export function mcpPackageRoute({ pack }: McpPackage): Handler {
   let packed: Promise<{ readonly bytes: Uint8Array; readonly etag: string }> | undefined;
   return async (exchange) => {
     packed ??= withEtag(pack).catch((error: unknown) => {
@@ -21,9 +21,9 @@ export const mcpPackageRoute = ({ pack }: McpPackage): Handler => {
     };
     return { status: exchange.header("if-none-match") === etag ? 304 : 200, headers, body: bytes };
   };
-};
+}
 
-const withEtag = async (pack: McpPackage["pack"]) => {
+async function withEtag(pack: McpPackage["pack"]) {
   const bytes = await pack();
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
-};
+}

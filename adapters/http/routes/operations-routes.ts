@@ -8,9 +8,8 @@ export type Check = { readonly name: string; readonly ok: boolean; readonly deta
 export const healthRoute: Handler = async () => json(200, { status: "ok" });
 
 /** `GET /readyz`: 200 if a load balancer should send requests to this instance, else 503. */
-export const readinessRoute =
-  (runChecks: () => Promise<readonly Check[]>, isStopping: () => boolean): Handler =>
-  async () => {
+export function readinessRoute(runChecks: () => Promise<readonly Check[]>, isStopping: () => boolean): Handler {
+  return async () => {
     const checks = await runChecks();
     if (isStopping()) return notReady("The service is stopping.", checks);
     const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name);
@@ -18,6 +17,7 @@ export const readinessRoute =
       ? json(200, { status: "ready", checks })
       : notReady(`The service is not ready: ${failing.join(", ")}.`, checks);
   };
+}
 
 const notReady = (message: string, checks: readonly Check[]) =>
   json(503, { error: { code: "not_ready", message }, checks });

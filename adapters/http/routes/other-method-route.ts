@@ -2,7 +2,7 @@ import { errorBody } from "../replies/errors.js";
 import { type Handler, JSON_FALLBACK } from "../routes.js";
 
 /** `OPTIONS`, and methods that a path does not have. `methods`: those that it has. */
-export const otherMethodRoute = (methods: readonly string[]): Handler => {
+export function otherMethodRoute(methods: readonly string[]): Handler {
   const allow = [...methods, "OPTIONS"].join(", ");
   return (exchange) => {
     const { method } = exchange;
@@ -14,4 +14,4 @@ export const otherMethodRoute = (methods: readonly string[]): Handler => {
     if (exchange.header("access-control-request-method") !== undefined) return JSON_FALLBACK.notFound(exchange);
     return { status: 204, headers: { allow }, body: undefined };
   };
-};
+}

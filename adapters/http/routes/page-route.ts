@@ -29,9 +29,11 @@ export type PageSettings = {
  * Mounts a page. Every form, and every page that costs more than a read, is counted for the network of the client
  * first. The page decides whether its body is read. Uploaded files are deleted after the answer.
  */
-export const pageRoute =
-  (page: Page, { uploadsFolder, trustedProxies, uploads, limits, limited }: PageSettings): Handler =>
-  async (exchange) => {
+export function pageRoute(
+  page: Page,
+  { uploadsFolder, trustedProxies, uploads, limits, limited }: PageSettings,
+): Handler {
+  return async (exchange) => {
     const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
     const counted = page.method === "POST" ? "form" : page.cost;
     const seconds = counted && limits.count(counted, remoteAddress);
@@ -43,6 +45,7 @@ export const pageRoute =
       answer(page, exchange, remoteAddress, (...asked) => readFiles(exchange, folder, uploads, ...asked)),
     );
   };
+}
 
 const readFields = async (exchange: Exchange, bytesMax = FORM_BYTES_MAX): Promise<PageBody> =>
   (await readBytes(exchange, bytesMax)).match(
@@ -50,13 +53,13 @@ const readFields = async (exchange: Exchange, bytesMax = FORM_BYTES_MAX): Promis
     (refusal) => ({ ...NO_BODY, bodyError: refusal }),
   );
 
-const readFiles = async (
+async function readFiles(
   exchange: Exchange,
   folder: string,
   uploads: UploadLimits,
   admitFiles?: AdmitFiles,
   bytesMax?: number,
-): Promise<PageBody> => {
+): Promise<PageBody> {
   const form = new URLSearchParams();
   const complete = await receiveFiles(exchange, folder, uploads, { fields: form, admitFiles, bytesMax });
   // A form with files may create a panorama.
@@ -64,14 +67,14 @@ const readFiles = async (
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
   return { form, files, bodyError: received.isErr() ? received.error : undefined };
-};
+}
 
-const answer = async (
+async function answer(
   page: Page,
   exchange: Exchange,
   remoteAddress: string,
   readBody: PageRequest["readBody"],
-): Promise<Reply> => {
+): Promise<Reply> {
   const acceptEncoding = exchange.header("accept-encoding");
   const reply = await page.handle({
     readBody,
@@ -92,11 +95,11 @@ const answer = async (
   });
   if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
   return reply.compressible ? compressed(reply, acceptEncoding) : reply;
-};
+}
 
 const isText = (body: Reply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
 
-const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
+async function compressed(reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> {
   const { body } = reply;
   if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
   const { vary } = reply.headers;
@@ -105,14 +108,14 @@ const compressed = async (reply: PageReply, acceptEncoding: string | undefined):
   if (coding === undefined) return { ...reply, headers };
   const sent = await (reply.compressible === "kept" ? keptForm(reply, body, coding) : compress(body, coding, 4));
   return { ...reply, headers: { ...headers, "content-encoding": coding }, body: sent };
-};
+}
 
-const keptForm = (reply: PageReply, body: string, coding: Coding): Promise<Buffer> => {
+function keptForm(reply: PageReply, body: string, coding: Coding): Promise<Buffer> {
   const forms = KEPT_FORMS.get(reply) ?? {};
   KEPT_FORMS.set(reply, forms);
   forms[coding] ??= compress(body, coding, 9);
   return forms[coding];
-};
+}
 
 type Forms = Partial<Record<Coding, Promise<Buffer>>>;
 
@@ -120,14 +123,14 @@ type Forms = Partial<Record<Coding, Promise<Buffer>>>;
 const KEPT_FORMS = new WeakMap<PageReply, Forms>();
 
 /** Empty for text that is not valid percent-encoding, or that no store can look for. */
-const decoded = (text: string): string => {
+function decoded(text: string): string {
   try {
     const given = decodeURIComponent(text);
     return isStorable(given) ? given : "";
   } catch {
     return "";
   }
-};
+}
 
 const cookiesOf = (header: string | undefined): ReadonlyMap<string, string> =>
   new Map(

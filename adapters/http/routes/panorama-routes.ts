@@ -25,11 +25,11 @@ const KEY_HAS_ENDED: Unauthenticated = {
  * `GET /panoramas/{id}`. With `Prefer: wait`, answers when the task leaves `processing`; at once, and without
  * `Preference-Applied`, if the account already holds too many waits.
  */
-export const readPanoramaRoute = (
-  accounts: Pick<UseCases["accounts"], "holdKey">,
-  panoramas: Pick<UseCases["panoramas"], "waitFor" | "forecast">,
+export function readPanoramaRoute(
+  accounts: UseCases["accounts"],
+  panoramas: UseCases["panoramas"],
   urls: TaskUrls,
-): TaskHandler => {
+): TaskHandler {
   const waits = new HeldWaits();
   const answer = (task: Task) =>
     whenReady(panoramas.forecast(task), (forecast) => ok(json(200, panoramaTask(task, urls, forecast))));
@@ -50,15 +50,14 @@ export const readPanoramaRoute = (
       return ok(json(200, panoramaTask(waited.value, urls, forecast), headers));
     });
   };
-};
+}
 
 /**
  * `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. A key without the scope
  * `read` gets no more of the task than its end.
  */
-export const cancelPanoramaRoute =
-  (panoramas: Pick<UseCases["panoramas"], "cancel">, urls: TaskUrls): GuardedHandler =>
-  async (exchange, { accountId: owner, key }) => {
+export function cancelPanoramaRoute(panoramas: UseCases["panoramas"], urls: TaskUrls): GuardedHandler {
+  return async (exchange, { accountId: owner, key }) => {
     const id = taskIdOf(exchange);
     if (id === undefined) return unknownTask(exchange);
     return (await panoramas.cancel(id, owner)).map((task) => {
@@ -66,11 +65,11 @@ export const cancelPanoramaRoute =
       return json(200, key.mayRead === false ? canceledTaskSchema.parse(shown) : shown);
     });
   };
+}
 
 /** `DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already. */
-export const deletePanoramaRoute =
-  (panoramas: Pick<UseCases["panoramas"], "delete">): GuardedHandler =>
-  async (exchange, { accountId: owner, key }) => {
+export function deletePanoramaRoute(panoramas: UseCases["panoramas"]): GuardedHandler {
+  return async (exchange, { accountId: owner, key }) => {
     const id = taskIdOf(exchange);
     if (id === undefined) return unknownTask(exchange);
     const deleted = await panoramas.delete(id, owner, deletedByKey(key.id));
@@ -80,6 +79,7 @@ export const deletePanoramaRoute =
         refusal.kind === "not_finished" ? invalidRequest("id", { name: "not_finished" }) : refusal,
       );
   };
+}
 
 const images = z.int().min(0).max(IMAGE_URLS_MAX);
 
@@ -100,9 +100,9 @@ export const abilitiesResponseSchema = z
   .meta({ id: "AbilitiesResponse" });
 
 /** `GET /abilities`. */
-export const readAbilitiesRoute =
-  (panoramas: Pick<UseCases["panoramas"], "readAbilities">): GuardedHandler =>
-  () => {
+export function readAbilitiesRoute(panoramas: UseCases["panoramas"]): GuardedHandler {
+  return () => {
     const body: z.infer<typeof abilitiesResponseSchema> = abilitiesJson(panoramas.readAbilities());
     return ok(json(200, body));
   };
+}

@@ -13,21 +13,21 @@ const FOR_PROGRAMS = /^(?:[^/]|\/+(?:api|hooks|payments|assets|generations|healt
 const OF_THIS_SITE = /^\/[^/\\]/;
 
 /** The path without the slashes at its end; `undefined` if it has none. Takes no longer for many slashes in it. */
-const withoutSlashes = (path: string): string | undefined => {
+function withoutSlashes(path: string): string | undefined {
   if (!path.endsWith("/") || !OF_THIS_SITE.test(path)) return undefined;
   let end = path.length;
   while (path[end - 1] === "/") end -= 1;
   return path.slice(0, end);
-};
+}
 
 /**
  * Pages instead of JSON for paths that people open. A path that ends with a slash is redirected to the same path
  * without it. `mounted` makes the handler of a page.
  */
-export const peopleFallback = (
+export function peopleFallback(
   { notFound, failed, busy }: Pick<WebSide, "notFound" | "failed" | "busy">,
   mounted: (page: Page) => Handler,
-): Fallback => {
+): Fallback {
   const pageFor = ({ requestId, url }: Exchange, thrown: unknown): PageReply =>
     thrown instanceof StoreBusy && !(thrown instanceof StoreFull)
       ? busy(BUSY_RETRY_AFTER_SECONDS, url)
@@ -45,7 +45,7 @@ export const peopleFallback = (
         ? JSON_FALLBACK.failed(exchange, thrown)
         : { ...withRetry(pageFor(exchange, thrown), thrown), cause: thrown },
   };
-};
+}
 
 /** A database that is away is back soon, mostly. */
 const withRetry = (page: PageReply, thrown: unknown): PageReply =>
@@ -53,10 +53,10 @@ const withRetry = (page: PageReply, thrown: unknown): PageReply =>
     ? { ...page, headers: { ...page.headers, "retry-after": String(UNREACHABLE_RETRY_AFTER_SECONDS) } }
     : page;
 
-const partsOf = ({ url }: Exchange): { readonly path: string; readonly search: string } => {
+function partsOf({ url }: Exchange): { readonly path: string; readonly search: string } {
   const query = url.indexOf("?");
   return query === -1 ? { path: url, search: "" } : { path: url.slice(0, query), search: url.slice(query) };
-};
+}
 
 const isRead = ({ method }: Exchange): boolean => method === "GET" || method === "HEAD";
 

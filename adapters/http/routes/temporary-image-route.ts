@@ -13,9 +13,12 @@ export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;
  * `GET /generations/{name}`: the temporary URLs of a provider that runs in this process. That of a panorama that an
  * operator has hidden is not found.
  */
-export const temporaryImageRoute =
-  (temporaryImage: TemporaryImage, isHiddenImage: UseCases["panoramas"]["isHiddenImage"], publicUrl: string): Handler =>
-  async (exchange) => {
+export function temporaryImageRoute(
+  temporaryImage: TemporaryImage,
+  isHiddenImage: UseCases["panoramas"]["isHiddenImage"],
+  publicUrl: string,
+): Handler {
+  return async (exchange) => {
     const name = exchange.parameter("name");
     const isShown =
       /^[A-Za-z0-9._-]{1,128}$/.test(name) &&
@@ -33,3 +36,4 @@ export const temporaryImageRoute =
       body: bytes,
     };
   };
+}

@@ -22,7 +22,7 @@ export const uploadResponseSchema = z
   .meta({ id: "UploadResponse" });
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "checkUpload" | "uploadImages">;
+  readonly panoramas: UseCases["panoramas"];
   readonly policy: Pick<PanoramaPolicy, "uploads">;
 };
 
@@ -30,7 +30,7 @@ type Parts = {
  * `POST /images`. Receives no files that the account may not upload. Stores the received files in a new folder in
  * `uploadsFolder` and deletes it after the answer.
  */
-export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler => {
+export function uploadImagesRoute({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler {
   return async (exchange, { accountId: owner, key }) => {
     const allowed = await panoramas.checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
@@ -50,10 +50,10 @@ export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: s
       });
     });
   };
-};
+}
 
 /** Creates the folder and deletes the uploads that killed processes have left in it. */
-export const prepareUploadsFolder = async (folder: string): Promise<void> => {
+export async function prepareUploadsFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await deleteAbandoned(folder);
-};
+}

@@ -5,9 +5,8 @@ import { readBytes } from "../requests/json-body.js";
 import type { Handler } from "../routes.js";
 
 /** `POST /payments/stripe`: Stripe reports that an order is paid. The signature is the only authentication. */
-export const paymentWebhookRoute =
-  (receive: UseCases["credits"]["receivePaymentWebhook"]): Handler =>
-  async (exchange) => {
+export function paymentWebhookRoute(receive: UseCases["credits"]["receivePaymentWebhook"]): Handler {
+  return async (exchange) => {
     const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
     if (body.isErr()) return plainText(400, `request body: ${rulePredicate(body.error.rule)}`);
     const received = await receive(body.value, exchange.header("stripe-signature") ?? "");
@@ -16,11 +15,11 @@ export const paymentWebhookRoute =
       ? plainText(400, received.error.reason)
       : plainText(200, "accepted");
   };
+}
 
 /** `POST /hooks/{provider}`: a provider reports progress of a generation. Only verified webhooks have an effect. */
-export const providerWebhookRoute =
-  (receive: UseCases["panoramas"]["receiveProviderWebhook"]): Handler =>
-  async (exchange) => {
+export function providerWebhookRoute(receive: UseCases["panoramas"]["receiveProviderWebhook"]): Handler {
+  return async (exchange) => {
     const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
     if (body.isErr()) return plainText(400, `request body: ${rulePredicate(body.error.rule)}`);
     const { headers, query } = exchange;
@@ -36,6 +35,7 @@ export const providerWebhookRoute =
         return plainText(503, "The webhook cannot be verified now.");
     }
   };
+}
 
 /** Replicate's webhooks repeat the input of the generation, which may contain a small image. */
 const WEBHOOK_BYTES_MAX = 512 * 1024;

@@ -30,9 +30,9 @@ import { entriesCsv, keySpendingSection, monthIn, orderState } from "./account-t
 import { accountNav } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "read" | "readKeySpending" | "setLowBalance">;
-  readonly panoramas: Pick<UseCases["panoramas"], "read">;
-  readonly credits: Pick<UseCases["credits"], "buy" | "listEntries">;
+  readonly accounts: UseCases["accounts"];
+  readonly panoramas: UseCases["panoramas"];
+  readonly credits: UseCases["credits"];
   readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;

@@ -18,7 +18,7 @@ const COLUMNS = ["at", "kind", "credits", "balance_after", "task_id", "order_id"
 
 /** The newest entries before the place, or of all, as a file: at most 10,000. */
 export const entriesCsv = async (
-  { listEntries }: Pick<UseCases["credits"], "listEntries">,
+  { listEntries }: UseCases["credits"],
   owner: AccountId,
   before: EntryPlace | undefined,
 ): Promise<PageReply> => {

@@ -25,7 +25,7 @@ import { count, dateOf, timeOf } from "../texts.js";
 import { accountNav } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "read" | "createApiKey" | "revokeApiKey">;
+  readonly accounts: UseCases["accounts"];
   readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;

@@ -13,7 +13,7 @@ import { pricesText } from "../texts.js";
 import { type AttemptRefusal, attemptRefusal, emailField, gate, NO_SIGN_UP, newPasswordField } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "logIn" | "logOut" | "signUp" | "sendPasswordLink">;
+  readonly accounts: UseCases["accounts"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;

@@ -20,10 +20,7 @@ import {
 } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<
-    UseCases["accounts"],
-    "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink" | "findSession" | "countLastingAccess"
-  >;
+  readonly accounts: UseCases["accounts"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;

@@ -9,7 +9,7 @@ import type { SessionGuard } from "../session-guard.js";
 import { count, dateOf, moneyText } from "../texts.js";
 
 type Parts = {
-  readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;
+  readonly credits: UseCases["credits"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
   /** Additional text on receipts. */

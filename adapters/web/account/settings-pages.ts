@@ -29,18 +29,8 @@ import {
 } from "./form-parts.js";
 
 type Parts = {
-  readonly accounts: Pick<
-    UseCases["accounts"],
-    | "changePassword"
-    | "sendEmailLink"
-    | "checkEmailLink"
-    | "confirmEmail"
-    | "delete"
-    | "export"
-    | "countLastingAccess"
-    | "endLastingAccess"
-  >;
-  readonly credits: Pick<UseCases["credits"], "readTotals">;
+  readonly accounts: UseCases["accounts"];
+  readonly credits: UseCases["credits"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;

@@ -9,7 +9,7 @@ import { galleryTile, type Images } from "./panorama-card.js";
 import { parseSearchText, searchField } from "./works-search.js";
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "searchPublic">;
+  readonly panoramas: UseCases["panoramas"];
   readonly images: Images;
   readonly guard: SessionGuard;
   readonly layout: Layout;

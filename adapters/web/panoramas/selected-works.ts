@@ -12,7 +12,7 @@ import { hasPermanentImage, titleOf } from "./panorama-card.js";
 import { SELECTION_FORM } from "./work-card.js";
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "read" | "changeVisibility" | "delete">;
+  readonly panoramas: UseCases["panoramas"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };

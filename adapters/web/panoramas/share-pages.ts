@@ -46,7 +46,7 @@ export type PicturesOnDemand = {
 };
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "findPublic">;
+  readonly panoramas: UseCases["panoramas"];
   readonly pictures: PicturesOnDemand;
   readonly publicUrl: string;
   readonly layout: Pick<Layout, "site">;

@@ -18,7 +18,7 @@ import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "findPublic" | "findOwn" | "forecast" | "isLate">;
+  readonly panoramas: UseCases["panoramas"];
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
   readonly guard: SessionGuard;

@@ -22,22 +22,8 @@ import { hasFilters, parseWorksSearch, type WorksSearch, worksPath, worksSearchF
 
 /** Everything that the works pages need. */
 export type WorksParts = {
-  readonly panoramas: Pick<
-    UseCases["panoramas"],
-    | "list"
-    | "searchOwn"
-    | "read"
-    | "isLate"
-    | "readAbilities"
-    | "create"
-    | "checkUpload"
-    | "uploadImages"
-    | "findOwn"
-    | "changeVisibility"
-    | "cancel"
-    | "delete"
-  >;
-  readonly credits: Pick<UseCases["credits"], "readBalance" | "readTotals">;
+  readonly panoramas: UseCases["panoramas"];
+  readonly credits: UseCases["credits"];
   readonly suggestions: Suggestions;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;

@@ -15,7 +15,7 @@ type Parts = {
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
   readonly policy: PanoramaPolicy;
-  readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
+  readonly panoramas: UseCases["panoramas"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };

@@ -21,7 +21,7 @@ export type HeroPicture = {
 };
 
 type Parts = {
-  readonly panoramas: Pick<UseCases["panoramas"], "findPublic">;
+  readonly panoramas: UseCases["panoramas"];
   readonly images: Images;
   readonly pictures: Pick<PicturesOnDemand, "brightestGrey">;
   readonly files: StaticFiles;

@@ -16,7 +16,7 @@ import { type HeroPicture, heroPicture } from "./hero-picture.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
   readonly policy: Pick<PanoramaPolicy, "prices" | "packs">;
-  readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
+  readonly panoramas: UseCases["panoramas"];
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
