@@ -64,7 +64,7 @@ export const tokens = {
    * Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact.
    */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
-  stores: token<Stores & Pick<SqlStores, "letterOutbox">>("stores"),
+  stores: token<Stores & Pick<SqlStores, "emailOutbox">>("stores"),
 
   /** The use cases of the commands. `serve` uses `application`. */
   storeUseCases: token<StoreUseCases>("storeUseCases"),

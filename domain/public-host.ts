@@ -64,7 +64,7 @@ export const isPublicAddress = (address: string): boolean => {
 };
 
 /**
- * False for non-public addresses and names of the own machine (RFC 6761) as the `hostname` of a URL. Other names are
+ * False for non-public addresses and names of this machine (RFC 6761) as the `hostname` of a URL. Other names are
  * resolved and checked when they are called (adapters/system/outgoing-http.ts).
  */
 export const isPublicHost = (hostname: string): boolean => {

@@ -1,4 +1,4 @@
-import type { Letter, Mail } from "../../application/ports/mail.js";
+import type { EmailMessage, Mail } from "../../application/ports/mail.js";
 import { emailLinkUrl, passwordLinkUrl } from "./message-of.js";
 
 type Logger = { warn(line: object, message: string): void };
@@ -13,12 +13,12 @@ export class LogMail implements Mail {
     this.publicUrl = publicUrl;
   }
 
-  post(letter: Letter): void {
-    if (letter.token === undefined) return;
+  post(message: EmailMessage): void {
+    if (message.token === undefined) return;
     const line =
-      letter.kind === "confirm_email"
-        ? { event: "email_link", to: letter.to, link: emailLinkUrl(this.publicUrl, letter.token) }
-        : { event: "password_link", to: letter.to, link: passwordLinkUrl(this.publicUrl, letter.token) };
+      message.kind === "confirm_email"
+        ? { event: "email_link", to: message.to, link: emailLinkUrl(this.publicUrl, message.token) }
+        : { event: "password_link", to: message.to, link: passwordLinkUrl(this.publicUrl, message.token) };
     this.logger.warn(line, "SMTP_URL is not set: give this link to the owner of the e-mail address");
   }
 }

@@ -1,19 +1,19 @@
-import type { NoticeLetter } from "../../application/ports/mail.js";
-import type { PostedLetter } from "../../application/ports/stores/letter-outbox.js";
+import type { NoticeMessage } from "../../application/ports/mail.js";
+import type { PostedMessage } from "../../application/ports/stores/email-outbox.js";
 import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/accounts/password.js";
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** A letter with the secret of its link, or without a link. */
-export type SentLetter =
-  | (PostedLetter & { readonly kind: LinkedKind; readonly token: PasswordLinkToken })
-  | (PostedLetter & { readonly kind: UnlinkedKind });
-/** A letter that has a link. */
-export type LinkedKind = Exclude<PostedLetter["kind"], UnlinkedKind | "none">;
-/** A letter that has no link. */
-export type UnlinkedKind = NoticeLetter["kind"] | "pending_order";
+/** An e-mail with the secret of its link, or without a link. */
+export type SentMessage =
+  | (PostedMessage & { readonly kind: LinkedKind; readonly token: PasswordLinkToken })
+  | (PostedMessage & { readonly kind: UnlinkedKind });
+/** An e-mail that has a link. */
+export type LinkedKind = Exclude<PostedMessage["kind"], UnlinkedKind | "none">;
+/** An e-mail that has no link. */
+export type UnlinkedKind = NoticeMessage["kind"] | "pending_order";
 
-const UNLINKED: ReadonlySet<PostedLetter["kind"]> = new Set([
+const UNLINKED: ReadonlySet<PostedMessage["kind"]> = new Set([
   "password_changed",
   "email_changed",
   "email_in_use",
@@ -21,7 +21,7 @@ const UNLINKED: ReadonlySet<PostedLetter["kind"]> = new Set([
   "pending_order",
 ] satisfies UnlinkedKind[]);
 
-/** True if letters of this kind have no link. */
+/** True if e-mails of this kind have no link. */
 export const isUnlinked = (kind: LinkedKind | UnlinkedKind): kind is UnlinkedKind => UNLINKED.has(kind);
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
@@ -32,11 +32,11 @@ export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): st
 export const emailLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/account/email?token=${token}`;
 
-/** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: SentLetter, publicUrl: string, siteName: string | undefined): Message => {
+/** The text of an e-mail. It contains nothing that a stranger could have written. */
+export const messageOf = (message: SentMessage, publicUrl: string, siteName: string | undefined): Message => {
   const place = siteName === undefined ? publicUrl : `${siteName} (${publicUrl})`;
   const { subject, text } =
-    "token" in letter ? linkMessage(letter, publicUrl, place) : notice(letter, publicUrl, place);
+    "token" in message ? linkMessage(message, publicUrl, place) : notice(message, publicUrl, place);
   return { subject: siteName === undefined ? subject : `${siteName}: ${subject}`, text };
 };
 
@@ -90,23 +90,27 @@ const notice = (
   }
 };
 
-const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicUrl: string, place: string): Message => {
+const linkMessage = (
+  message: SentMessage & { readonly kind: LinkedKind },
+  publicUrl: string,
+  place: string,
+): Message => {
   const minutes = PASSWORD_LINK_SECONDS / 60;
   const validity = `The link works once, within ${minutes} minutes.`;
-  if (letter.kind === "confirm_email") {
+  if (message.kind === "confirm_email") {
     return {
       subject: "Confirm your new e-mail address",
       text: lines(
         `The owner of an account at ${place} wants to use this e-mail address for it.`,
         "If it is your account, follow this link, and log in if you are asked to:",
-        emailLinkUrl(publicUrl, letter.token),
+        emailLinkUrl(publicUrl, message.token),
         validity,
         "If it was not you, ignore this e-mail. Nothing has changed.",
       ),
     };
   }
-  const link = passwordLinkUrl(publicUrl, letter.token);
-  switch (letter.kind) {
+  const link = passwordLinkUrl(publicUrl, message.token);
+  switch (message.kind) {
     case "sign_up":
       return {
         subject: "Confirm your e-mail address",

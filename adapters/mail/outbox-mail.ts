@@ -1,13 +1,13 @@
 import { emailLinkDigest } from "../../application/accounts/links.js";
 import { CLOCK_TOLERANCE_MILLISECONDS, type Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
-import type { Letter, Mail } from "../../application/ports/mail.js";
+import type { EmailMessage, Mail } from "../../application/ports/mail.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { AccountStore, PasswordLinkStore } from "../../application/ports/stores/account-stores.js";
-import type { ClaimedLetter, LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
+import type { ClaimedMessage, EmailOutbox } from "../../application/ports/stores/email-outbox.js";
 import type { Email } from "../../domain/accounts/account.js";
-import { LETTER_PAUSE_MILLISECONDS_MAX, letterRetryAt } from "../../domain/accounts/letter-retries.js";
+import { EMAIL_PAUSE_MILLISECONDS_MAX, emailRetryAt } from "../../domain/accounts/email-retries.js";
 import {
   INVITATION_SECONDS,
   openPasswordLink,
@@ -18,7 +18,7 @@ import { isUnlinked, type LinkedKind, type UnlinkedKind } from "./message-of.js"
 import type { SmtpSender } from "./smtp-sender.js";
 
 type Ports = {
-  readonly outbox: LetterOutbox;
+  readonly outbox: EmailOutbox;
   readonly sender: Pick<SmtpSender, "send">;
   readonly accounts: Pick<AccountStore, "findByEmail">;
   readonly links: Pick<PasswordLinkStore, "insert">;
@@ -28,24 +28,24 @@ type Ports = {
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** Letters that are sent at the same time, each on a connection of its own. */
+/** E-mails that are sent at the same time, each on a connection of its own. */
 const CONNECTIONS_MAX = 2;
-/** Pause between two reads of the outbox: for letters of other processes, and for retries that are due. */
+/** Pause between two reads of the outbox: for e-mails of other processes, and for retries that are due. */
 const LOOK_MILLISECONDS = 5_000;
-/** Longer than an attempt takes. If the process dies, another one sends the letter afterwards. */
+/** Longer than an attempt takes. If the process dies, another one sends the e-mail afterwards. */
 const LEASE_MILLISECONDS = 90_000;
 /** A first attempt that begins later makes a new link, because the time of the posted one has begun. */
 const PROMPT_MILLISECONDS = 60_000;
-/** Maximum time that `close` waits for letters that are being sent. */
+/** Maximum time that `close` waits for e-mails that are being sent. */
 const CLOSE_MILLISECONDS = 5_000;
 
 /**
- * Stores letters in the outbox that all instances share, and sends what is due there: each letter at least once, with
+ * Stores e-mails in the outbox that all instances share, and sends what is due there: each e-mail at least once, with
  * retries over a day, or it is given up, and reported with its account.
  */
 export class OutboxMail implements Mail {
   private readonly ports: Ports;
-  /** The links of letters that were posted here. Another attempt, or another instance, makes a new link. */
+  /** The links of e-mails that were posted here. Another attempt, or another instance, makes a new link. */
   private readonly posted = new Map<string, { readonly token: PasswordLinkToken; readonly at: Date }>();
   private readonly closing = new AbortController();
   private woken = new AbortController();
@@ -60,15 +60,15 @@ export class OutboxMail implements Mail {
     this.running = Promise.all(Array.from({ length: CONNECTIONS_MAX }, () => this.sendUntilClosed()));
   }
 
-  /** Resolves when the letter is stored. */
-  async post(letter: Letter): Promise<void> {
+  /** Resolves when the e-mail is stored. */
+  async post(message: EmailMessage): Promise<void> {
     const { outbox, ids, clock } = this.ports;
     const [id, at] = [ids.unguessable(), clock.now()];
-    const { kind, to } = letter;
+    const { kind, to } = message;
     this.forgetLate(at);
-    if (letter.token !== undefined) this.posted.set(id, { token: letter.token, at });
+    if (message.token !== undefined) this.posted.set(id, { token: message.token, at });
     try {
-      await outbox.add({ id, kind, to, ...(letter.kind === "confirm_email" && { accountId: letter.accountId }) }, at);
+      await outbox.add({ id, kind, to, ...(message.kind === "confirm_email" && { accountId: message.accountId }) }, at);
     } catch (error) {
       this.posted.delete(id);
       throw error;
@@ -116,34 +116,34 @@ export class OutboxMail implements Mail {
     }
   }
 
-  /** Returns whether there was a letter. */
+  /** Returns whether there was an e-mail. */
   private async sendNext(): Promise<boolean> {
     const { outbox, clock } = this.ports;
     const now = clock.now();
-    const [letter] = await outbox.claim(now, new Date(now.getTime() + LEASE_MILLISECONDS), 1);
-    if (letter === undefined) {
-      const latest = now.getTime() + LETTER_PAUSE_MILLISECONDS_MAX + CLOCK_TOLERANCE_MILLISECONDS;
+    const [message] = await outbox.claim(now, new Date(now.getTime() + LEASE_MILLISECONDS), 1);
+    if (message === undefined) {
+      const latest = now.getTime() + EMAIL_PAUSE_MILLISECONDS_MAX + CLOCK_TOLERANCE_MILLISECONDS;
       await outbox.bringForward(new Date(latest), now);
       return false;
     }
-    if (letter.kind === "none") await outbox.remove(letter);
-    else await this.attempt({ ...letter, kind: letter.kind }, now);
+    if (message.kind === "none") await outbox.remove(message);
+    else await this.attempt({ ...message, kind: message.kind }, now);
     return true;
   }
 
-  private async attempt(letter: ClaimedLetter & { kind: LinkedKind | UnlinkedKind }, now: Date): Promise<void> {
+  private async attempt(message: ClaimedMessage & { kind: LinkedKind | UnlinkedKind }, now: Date): Promise<void> {
     const { outbox, clock, sender } = this.ports;
-    const { kind } = letter;
+    const { kind } = message;
     const failure = await sender.send(
-      isUnlinked(kind) ? { ...letter, kind } : { ...letter, kind, token: await this.takeOrMakeToken(letter, now) },
+      isUnlinked(kind) ? { ...message, kind } : { ...message, kind, token: await this.takeOrMakeToken(message, now) },
     );
-    if (failure === undefined) return outbox.remove(letter);
-    const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
-    if (retryAt === undefined) await this.giveUp(letter, failure.detail);
-    else await outbox.retry(letter, retryAt);
+    if (failure === undefined) return outbox.remove(message);
+    const retryAt = failure.permanent ? undefined : emailRetryAt(message.attempt, clock.now());
+    if (retryAt === undefined) await this.giveUp(message, failure.detail);
+    else await outbox.retry(message, retryAt);
   }
 
-  private async takeOrMakeToken({ id, kind, to, accountId }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
+  private async takeOrMakeToken({ id, kind, to, accountId }: ClaimedMessage, now: Date): Promise<PasswordLinkToken> {
     const posted = this.posted.get(id);
     this.posted.delete(id);
     if (posted !== undefined && isPrompt(posted.at, now)) return posted.token;
@@ -151,16 +151,16 @@ export class OutboxMail implements Mail {
     const token = ids.passwordLinkToken();
     const seconds = kind === "invitation" ? INVITATION_SECONDS : PASSWORD_LINK_SECONDS;
     const digest = accountId === undefined ? secrets.sha256(token) : emailLinkDigest(secrets, accountId, token);
-    // Without a maximum: the number of letters is limited where they are posted.
+    // Without a maximum: the number of e-mails is limited where they are posted.
     await links.insert(openPasswordLink(to, digest, now, seconds), now, Number.MAX_SAFE_INTEGER);
     return token;
   }
 
-  private async giveUp(letter: ClaimedLetter, detail: string): Promise<void> {
+  private async giveUp(message: ClaimedMessage, detail: string): Promise<void> {
     const { accounts, outbox, reporter } = this.ports;
-    const accountId = (await accounts.findByEmail(letter.to))?.account.id;
-    await outbox.remove(letter);
-    reporter.report({ kind: "mail_failed", detail, letter: letter.kind, accountId });
+    const accountId = (await accounts.findByEmail(message.to))?.account.id;
+    await outbox.remove(message);
+    reporter.report({ kind: "mail_failed", detail, email: message.kind, accountId });
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
 import nodemailer from "nodemailer";
-import { messageOf, type SentLetter } from "./message-of.js";
+import { messageOf, type SentMessage } from "./message-of.js";
 
 export type SmtpSettings = {
   /** `smtp://` or `smtps://` with user, password, host and port. */
@@ -10,7 +10,7 @@ export type SmtpSettings = {
   readonly from: string;
   /** Origin of the links, without a trailing slash. */
   readonly publicUrl: string;
-  /** Name of the service in letters, besides its address. */
+  /** Name of the service in e-mails, besides its address. */
   readonly siteName?: string | undefined;
 };
 
@@ -22,7 +22,7 @@ const SENDING_MILLISECONDS = 60_000;
 /** `permanent`: another attempt fails, too. */
 export type Failure = { readonly permanent: boolean; readonly detail: string };
 
-/** Sends letters through a mail server (SMTP), each on a connection of its own. */
+/** Sends e-mails through a mail server (SMTP), each on a connection of its own. */
 export class SmtpSender {
   private readonly transport: ReturnType<typeof transportTo>;
   private readonly settings: SmtpSettings;
@@ -35,14 +35,14 @@ export class SmtpSender {
   }
 
   /** Makes one attempt, which takes at most a minute. Never rejects. */
-  async send(letter: SentLetter): Promise<Failure | undefined> {
+  async send(message: SentMessage): Promise<Failure | undefined> {
     const { from, publicUrl, siteName } = this.settings;
     try {
       // An object, because nodemailer reads text as a list of addresses.
-      const to = { name: "", address: letter.to };
+      const to = { name: "", address: message.to };
       const signal = AbortSignal.timeout(this.sendingMilliseconds);
-      const messageId = `<${letter.id}@${new URL(publicUrl).hostname}>`;
-      await this.transport.sendMail({ from, to, signal, messageId, ...messageOf(letter, publicUrl, siteName) });
+      const messageId = `<${message.id}@${new URL(publicUrl).hostname}>`;
+      await this.transport.sendMail({ from, to, signal, messageId, ...messageOf(message, publicUrl, siteName) });
       return undefined;
     } catch (error) {
       return failureOf(error);
@@ -72,7 +72,7 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * Connects to the mail server and logs in, and sends no letter. An error says whether the server refuses the login.
+ * Connects to the mail server and logs in, and sends no e-mail. An error says whether the server refuses the login.
  * Takes at most four times as long as a step, also if the server sends byte by byte.
  */
 export const checkMailServer = async (

@@ -38,7 +38,7 @@ export async function downloadFromWeb(
     const target = new URL(next);
     if (target.username !== "" || target.password !== "") return err(rulePredicate({ name: "no_user_info" }));
     const proxy = proxyFor(target);
-    // No name server needs to know the names of the own machine.
+    // No name server needs to know the names of this machine.
     if (whyForbidden(target) !== undefined || !isPublicHost(target.hostname)) return err(notPublic(target));
     try {
       const { status, location, body, close } = await (proxy === undefined

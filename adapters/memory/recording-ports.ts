@@ -1,15 +1,15 @@
-import type { Letter, Mail } from "../../application/ports/mail.js";
+import type { EmailMessage, Mail } from "../../application/ports/mail.js";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 
-/** Keeps every letter instead of sending it. */
+/** Keeps every e-mail instead of sending it. */
 export class RecordingMail implements Mail {
   /** Oldest first. */
-  readonly letters: Letter[] = [];
+  readonly messages: EmailMessage[] = [];
 
-  post(letter: Letter): void {
-    this.letters.push(letter);
+  post(message: EmailMessage): void {
+    this.messages.push(message);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Mail } from "../../application/ports/mail.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
-import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
+import type { EmailOutbox } from "../../application/ports/stores/email-outbox.js";
 import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { signPictures } from "../imaging/provenance/sign-picture.js";
 import { sharpImaging } from "../imaging/sharp-imaging.js";
@@ -76,7 +76,7 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
   await migrate(installation);
   const database = await openDatabase(installation);
   const clock = await openDatabaseClock(database);
-  const { countersAt, letterOutbox: outbox, ...stores } = sqlStores(database, { reporter, clock });
+  const { countersAt, emailOutbox: outbox, ...stores } = sqlStores(database, { reporter, clock });
   const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins, options.userAgent);
   const [ids, secrets] = [new RandomIds(clock), new NodeSecrets()];
   const { mail, closeMail } = await mailOf(options, { ...stores, outbox, ids, secrets, clock, reporter });
@@ -109,7 +109,7 @@ type Clocked = Pick<ApplicationPorts, "clock" | "reporter">;
 /** Each library is loaded only where it is used. */
 const mailOf = async (
   { smtp }: NodePortsOptions,
-  ports: Clocked & Pick<ApplicationPorts, "accounts" | "links" | "ids" | "secrets"> & { readonly outbox: LetterOutbox },
+  ports: Clocked & Pick<ApplicationPorts, "accounts" | "links" | "ids" | "secrets"> & { readonly outbox: EmailOutbox },
 ) => {
   if (smtp === undefined) return { mail: withoutMail(ports.reporter), closeMail: async () => {} };
   const [{ OutboxMail }, { SmtpSender }] = await Promise.all([
@@ -123,7 +123,7 @@ const mailOf = async (
 
 const withoutMail = (reporter: Reporter): Mail => ({
   post: ({ kind }) =>
-    reporter.report({ kind: "mail_failed", detail: `There is no mail server (option smtp) for a letter ${kind}.` }),
+    reporter.report({ kind: "mail_failed", detail: `There is no mail server (option smtp) for an e-mail ${kind}.` }),
 });
 
 const paymentsOf = async ({ stripe }: NodePortsOptions, clock: Clocked["clock"]): Promise<Payments> => {

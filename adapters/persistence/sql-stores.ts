@@ -1,12 +1,12 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
-import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
+import type { EmailOutbox } from "../../application/ports/stores/email-outbox.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { SqlAccountStore } from "./accounts/sql-account-store.js";
 import { SqlApiKeyStore } from "./accounts/sql-api-key-store.js";
-import { SqlLetterOutbox } from "./accounts/sql-letter-outbox.js";
+import { SqlEmailOutbox } from "./accounts/sql-email-outbox.js";
 import { SqlOperatorLog } from "./accounts/sql-operator-log.js";
 import { SqlOperatorStore } from "./accounts/sql-operator-store.js";
 import { SqlPasswordLinkStore } from "./accounts/sql-password-link-store.js";
@@ -31,7 +31,7 @@ type Counters = Pick<Stores, "apiRequests" | "rateLimits">;
 
 /** Every store of panoramas. */
 export interface SqlStores extends Omit<Stores, keyof Counters> {
-  readonly letterOutbox: LetterOutbox;
+  readonly emailOutbox: EmailOutbox;
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this
    * process, so that one process should serve the requests. `rates`: by default those of the specification.
@@ -66,7 +66,7 @@ export const sqlStores = (database: AnyDatabase, { reporter, clock, tasks, paid 
     tasks: sqlTasks(database, { reporter, clock, observer: tasks }),
     operators: new SqlOperatorStore(database),
     operatorLog: new SqlOperatorLog(database),
-    letterOutbox: new SqlLetterOutbox(database),
+    emailOutbox: new SqlEmailOutbox(database),
     countersAt: (clock, rates) => {
       if (database.dialect === "postgresql") {
         const rateLimits = new PostgresRateLimits(database, clock, rates);

@@ -12,11 +12,11 @@ export const retryAfterMilliseconds = (header: string | undefined, now: Date): n
 
 const PRODUCT = "panorama-service";
 
-/** User agent for foreign hosts, of an installation without a name. */
+/** User agent for other hosts, of an installation without a name. */
 export const ANONYMOUS_USER_AGENT = PRODUCT;
 
 /**
- * The `User-Agent` of every request to a foreign host: the caller, and the URL of its operator (`contact`). Hosts such
+ * The `User-Agent` of every request to another host: the caller, and the URL of its operator (`contact`). Hosts such
  * as Wikimedia refuse requests without it.
  */
 export const userAgentOf = (version: string, contact: string): string => `${PRODUCT}/${version} (+${contact})`;

@@ -70,7 +70,7 @@ export function apiKeys(ports: KeyPorts) {
         .sort((a, b) => b.credits - a.credits);
     },
 
-    /** Revokes a key of the account. A foreign or revoked key gives the same error as an unknown one. */
+    /** Revokes a key of the account. A revoked key or one of another account gives the same error as an unknown one. */
     async revokeApiKey(owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> {
       const ownKeys = await keys.listLive(owner);
       return ownKeys.some((key) => key.id === id)

@@ -13,7 +13,7 @@ import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
-import type { Mail, PasswordLetter } from "../ports/mail.js";
+import type { Mail, PasswordMessage } from "../ports/mail.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { EmailTaken, LinkExpired, PasswordLinkStore } from "../ports/stores/account-stores.js";
 import {
@@ -112,7 +112,7 @@ export function mailedLinks(
       const token = ids.passwordLinkToken();
       const now = clock.now();
       const stored = await links.insert(openPasswordLink(to, secrets.sha256(token), now), now, PASSWORD_LINKS_MAX);
-      const kind = letterFor(request.purpose, (await accounts.findByEmail(to)) !== undefined);
+      const kind = messageFor(request.purpose, (await accounts.findByEmail(to)) !== undefined);
       if (stored) await (kind === undefined ? mail.pretend?.(to) : mail.post({ kind, to, token }));
       return ok(undefined);
     },
@@ -160,7 +160,7 @@ export function mailedLinks(
   };
 }
 
-function letterFor(purpose: "sign_up" | "new_password", hasAccount: boolean): PasswordLetter["kind"] | undefined {
+function messageFor(purpose: "sign_up" | "new_password", hasAccount: boolean): PasswordMessage["kind"] | undefined {
   if (purpose === "sign_up") return hasAccount ? "already_registered" : "sign_up";
   return hasAccount ? "new_password" : undefined;
 }

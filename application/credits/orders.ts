@@ -39,7 +39,7 @@ export function orders(ports: OrderPorts) {
       return inserted.map(() => order).mapErr(() => notFound(`Account ${accountId} is closed.`));
     },
 
-    /** An order of the account, for its receipt. A foreign order gives `not_found`, as an unknown id does. */
+    /** An order of the account, for its receipt. Another account's order gives `not_found`, as an unknown id does. */
     async readOrder(owner: AccountId, text: string): Promise<Result<Order, NotFound>> {
       const id = parseOrderId(text);
       const order = id && (await ports.orders.find(id));

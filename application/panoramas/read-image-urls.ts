@@ -17,7 +17,7 @@ export type ImageUrls = {
 
 /**
  * Finds uploads of this service among the URLs and checks the others: another image of this service must exist and not
- * be hidden by an operator; a foreign URL must not be at a private address. URLs of this installation may be private.
+ * be hidden by an operator; any other URL must not be at a private address. URLs of this installation may be private.
  */
 export async function readImageUrls(
   storage: ObjectStorage,

@@ -45,12 +45,12 @@ export type OperationalEvent =
     }
   /**
    * An e-mail could not be sent, and is given up. `detail`: the error of the mail server or of its connection.
-   * `letter`: the kind of e-mail. Without `accountId` the address has no account.
+   * `email`: the kind of e-mail. Without `accountId` the address has no account.
    */
   | {
       readonly kind: "mail_failed";
       readonly detail: string;
-      readonly letter?: string | undefined;
+      readonly email?: string | undefined;
       readonly accountId?: AccountId | undefined;
     }
   /**

@@ -4,7 +4,7 @@ import { broken, type Finding, fine, notChecked } from "./finding.js";
 /** For the connection, and for each step of the protocol. */
 const STEP_MILLISECONDS = 4_000;
 
-/** Logs in to the mail server. No letter is sent. */
+/** Logs in to the mail server. No e-mail is sent. */
 export const checkMail = async ({ mail }: Pick<Config, "mail">): Promise<readonly Finding[]> => {
   const name = "mail";
   if (mail === undefined) {

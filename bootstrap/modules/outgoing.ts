@@ -21,7 +21,7 @@ export const outgoing = new ContainerModule(({ bind }) => {
       const outboxMail = new OutboxMail({
         ...ports,
         ...stores,
-        outbox: stores.letterOutbox,
+        outbox: stores.emailOutbox,
         sender: new SmtpSender({ ...mail, publicUrl, siteName: identity.name }),
       });
       outboxMail.start();
@@ -35,7 +35,7 @@ export const outgoing = new ContainerModule(({ bind }) => {
     if (stripe === undefined) {
       // Its row is written after the order's: the metric of pending orders is for what a crash loses between them.
       return new ManualPayments(async ({ id }) => {
-        if (to !== undefined) await stores.letterOutbox.add({ id, kind: "pending_order", to }, clock.now());
+        if (to !== undefined) await stores.emailOutbox.add({ id, kind: "pending_order", to }, clock.now());
       });
     }
     const { StripePayments } = await import("../../adapters/payments/stripe-payments.js");

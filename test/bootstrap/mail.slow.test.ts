@@ -74,7 +74,7 @@ describe("the service with a mail server", () => {
     onTestFinished(() => database.close());
     const toOperator = () => server.received.filter(({ to }) => to.includes("orders@panorama.example"));
     await expect.poll(toOperator).toHaveLength(1);
-    await expect.poll(() => database.all("select id from letter", [])).toEqual([]);
+    await expect.poll(() => database.all("select id from outgoing_email", [])).toEqual([]);
     expect(toOperator()).toHaveLength(1);
     expect(toOperator()[0]?.text).toContain(`panorama order pay --order ${order}`);
   });

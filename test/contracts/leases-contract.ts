@@ -9,7 +9,7 @@ import {
   taskId,
 } from "../../adapters/contracts/support/builders.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
-import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
+import type { EmailOutbox } from "../../application/ports/stores/email-outbox.js";
 import type { Lease } from "../../application/ports/stores/tasks/task-store.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { type SubmittedTask, submit } from "../../domain/tasks/task.js";
@@ -25,10 +25,10 @@ const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
  */
 export const describeLeases = (
   technology: string,
-  makeStores: () => Promise<Stores & { readonly letters: LetterOutbox }>,
+  makeStores: () => Promise<Stores & { readonly messages: EmailOutbox }>,
 ) =>
   describe(`Leases ${technology}`, () => {
-    let stores: Stores & { readonly letters: LetterOutbox };
+    let stores: Stores & { readonly messages: EmailOutbox };
     beforeEach(async () => {
       stores = inChangingZones(await makeStores());
     });
@@ -82,22 +82,22 @@ export const describeLeases = (
     });
 
     const remove = async () => {
-      const [second] = await stores.letters.claim(at(90), at(170), 1);
-      if (second !== undefined) await stores.letters.remove(second);
+      const [second] = await stores.messages.claim(at(90), at(170), 1);
+      if (second !== undefined) await stores.messages.remove(second);
     };
     it.each([
       ["nobody", () => {}, 600],
-      ["another claim", () => stores.letters.claim(at(90), at(180), 1), 180],
-      ["a clock that was set back", () => stores.letters.bringForward(at(60), at(5)), 600],
+      ["another claim", () => stores.messages.claim(at(90), at(180), 1), 180],
+      ["a clock that was set back", () => stores.messages.bringForward(at(60), at(5)), 600],
       ["its end by another worker", remove, undefined],
     ] as const)("of an e-mail: due at the right time after %s", async (_, meanwhile, dueAfter) => {
-      await stores.letters.add({ id: "letter-1", kind: "new_password", to: "ann@example.com" as Email }, noon);
-      const [letter] = await stores.letters.claim(at(0), at(90), 1);
-      if (letter === undefined) throw new Error("not claimed");
+      await stores.messages.add({ id: "e-mail-1", kind: "new_password", to: "ann@example.com" as Email }, noon);
+      const [message] = await stores.messages.claim(at(0), at(90), 1);
+      if (message === undefined) throw new Error("not claimed");
       await meanwhile();
-      await stores.letters.retry(letter, at(600));
-      if (dueAfter !== undefined) expect(await stores.letters.claim(at(dueAfter - 0.001), at(9_000), 1)).toEqual([]);
-      const due = await stores.letters.claim(at(dueAfter ?? 10_000), at(20_000), 1);
+      await stores.messages.retry(message, at(600));
+      if (dueAfter !== undefined) expect(await stores.messages.claim(at(dueAfter - 0.001), at(9_000), 1)).toEqual([]);
+      const due = await stores.messages.claim(at(dueAfter ?? 10_000), at(20_000), 1);
       expect(due).toHaveLength(dueAfter === undefined ? 0 : 1);
     });
   });

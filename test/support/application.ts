@@ -29,7 +29,7 @@ import { ensureDefaultEndpoint } from "../../application/webhooks/webhooks.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { SqlStores } from "./sql-stores.js";
 
-export type Stores = Omit<SqlStores, "letterOutbox">;
+export type Stores = Omit<SqlStores, "emailOutbox">;
 
 type Ports = Omit<Stores, "sessions" | "links"> & {
   readonly provider: GenerationProvider;

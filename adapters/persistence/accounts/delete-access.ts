@@ -3,7 +3,7 @@ import type { AccountId } from "../../../domain/ids.js";
 import type { Sql } from "../database/sql/database.js";
 
 /**
- * Ends all sessions of an account, and deletes the links that set its password, and letters that would have one or
+ * Ends all sessions of an account, and deletes the links that set its password, and e-mails that would have one or
  * confirm a new address of it. The account's row must be locked.
  */
 export async function deleteAccess(sql: Sql, id: AccountId, email: Email): Promise<void> {
@@ -11,8 +11,8 @@ export async function deleteAccess(sql: Sql, id: AccountId, email: Email): Promi
   await deleteLinks(sql, id, email);
 }
 
-/** Deletes the links and letters of `deleteAccess`. */
+/** Deletes the links and e-mails of `deleteAccess`. */
 export async function deleteLinks(sql: Sql, id: AccountId, email: Email): Promise<void> {
   await sql("delete from password_link where email = ?", [email]);
-  await sql("delete from letter where recipient = ? or account_id = ?", [email, id]);
+  await sql("delete from outgoing_email where recipient = ? or account_id = ?", [email, id]);
 }

@@ -33,7 +33,7 @@ const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
   pathAfterLogin: () => "/works",
 });
 
-/** `?from={slug}` fills the form with an own panorama, `?prompt=` with a prompt. */
+/** `?from={slug}` fills the form with one of their panoramas, `?prompt=` with a prompt. */
 const listRoute = (parts: WorksParts): Page => ({
   method: "GET",
   path: "/works",

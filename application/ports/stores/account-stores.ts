@@ -36,7 +36,7 @@ export interface AccountStore {
   /** For a login: the account with this e-mail address, and the hash of its password if it has one. */
   findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined>;
   /**
-   * Replaces the password if its stored hash is `current`. Deletes all sessions, links and letters with links of the
+   * Replaces the password if its stored hash is `current`. Deletes all sessions, links and e-mails with links of the
    * account in the same transaction. Returns true if replaced.
    */
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean>;
@@ -76,7 +76,7 @@ export interface PasswordLinkStore {
    */
   redeem(tokenSha256: string, redemption: Redemption, now: Date): Promise<Result<AccountId, LinkExpired>>;
   /**
-   * Sets the account's e-mail address to the address of the link. Deletes all links and letters of both addresses in
+   * Sets the account's e-mail address to the address of the link. Deletes all links and e-mails of both addresses in
    * the same transaction. Returns the old address. Changes nothing if another account has the new one. A link works
    * once, and not for a closed account. Throws if the account does not exist.
    */

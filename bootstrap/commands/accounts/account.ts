@@ -88,9 +88,9 @@ export const accountInvite: Command = {
       );
       const { publicUrl, mail } = await service.get(tokens.config);
       if (mail !== undefined) {
-        const [{ letterOutbox }, ids] = await Promise.all([service.get(tokens.stores), service.get(tokens.ids)]);
-        const letter = { id: ids.unguessable(), kind: "invitation", to: email } as const;
-        await letterOutbox.add(letter, (await service.get(tokens.clock)).now());
+        const [{ emailOutbox }, ids] = await Promise.all([service.get(tokens.stores), service.get(tokens.ids)]);
+        const message = { id: ids.unguessable(), kind: "invitation", to: email } as const;
+        await emailOutbox.add(message, (await service.get(tokens.clock)).now());
       }
       const link = passwordLinkUrl(publicUrl, token);
       return ok({

@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { accountId, anAccount } from "../../../adapters/contracts/support/builders.js";
-import { messageOf, type SentLetter } from "../../../adapters/mail/message-of.js";
+import { messageOf, type SentMessage } from "../../../adapters/mail/message-of.js";
 import { OutboxMail } from "../../../adapters/mail/outbox-mail.js";
 import type { Failure } from "../../../adapters/mail/smtp-sender.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-ports.js";
-import { SqlLetterOutbox } from "../../../adapters/persistence/accounts/sql-letter-outbox.js";
+import { SqlEmailOutbox } from "../../../adapters/persistence/accounts/sql-email-outbox.js";
 import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { emailLinkDigest } from "../../../application/accounts/links.js";
-import type { Letter } from "../../../application/ports/mail.js";
+import type { EmailMessage } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../../domain/accounts/password.js";
 
@@ -35,12 +35,12 @@ const world = async (instances = 1) => {
     return looks === 0;
   });
   const stores = sqlStores(database);
-  const [outbox, ids, secrets] = [new SqlLetterOutbox(database), new MemoryIds(), new MemorySecrets()];
-  const sent: SentLetter[] = [];
+  const [outbox, ids, secrets] = [new SqlEmailOutbox(database), new MemoryIds(), new MemorySecrets()];
+  const sent: SentMessage[] = [];
   const state: { failure: Failure | undefined } = { failure: undefined };
   const sender = {
-    send: async (letter: SentLetter) => {
-      sent.push(letter);
+    send: async (message: SentMessage) => {
+      sent.push(message);
       return state.failure;
     },
   };
@@ -52,8 +52,8 @@ const world = async (instances = 1) => {
     onTestFinished(() => mail.close());
     return mail;
   });
-  await clock.settled(); // all sleep, so that the instance that posts a letter sends it
-  const letter: Letter = { kind: "new_password", to: account.email, token: TOKEN };
+  await clock.settled(); // all sleep, so that the instance that posts an e-mail sends it
+  const message: EmailMessage = { kind: "new_password", to: account.email, token: TOKEN };
   /** Advances the clock in steps. A step longer than a pause begins with a jump, so the outbox is read once in it. */
   const pass = async (milliseconds: number, step = PAUSE_MILLISECONDS) => {
     for (let passed = 0; passed < milliseconds; passed += step) {
@@ -61,15 +61,15 @@ const world = async (instances = 1) => {
       await clock.advance(PAUSE_MILLISECONDS);
     }
   };
-  return { clock, database, reporter, stores, outbox, secrets, sent, state, mails, letter, account, pass };
+  return { clock, database, reporter, stores, outbox, secrets, sent, state, mails, message, account, pass };
 };
 
 describe("OutboxMail", () => {
-  it("sends a letter once, with the link that it was posted with", async () => {
-    const { mails, letter, sent, pass } = await world(3);
-    await mails[0]?.post(letter);
+  it("sends an e-mail once, with the link that it was posted with", async () => {
+    const { mails, message, sent, pass } = await world(3);
+    await mails[0]?.post(message);
     await pass(60_000);
-    expect(sent).toMatchObject([{ kind: "new_password", to: letter.to, token: TOKEN }]);
+    expect(sent).toMatchObject([{ kind: "new_password", to: message.to, token: TOKEN }]);
   });
 
   it("reads an empty outbox without a write, which would wait for a lock", async () => {
@@ -80,9 +80,9 @@ describe("OutboxMail", () => {
   });
 
   it("tries again for a day, with the same id and each time a link that works", async () => {
-    const { mails, letter, sent, state, pass, reporter, stores, secrets, clock } = await world();
+    const { mails, message, sent, state, pass, reporter, stores, secrets, clock } = await world();
     state.failure = away;
-    await mails[0]?.post(letter);
+    await mails[0]?.post(message);
     await pass(12 * HOUR_MILLISECONDS, 300_000);
     expect(sent.length).toBeGreaterThan(5);
     expect(reporter.of("mail_failed")).toEqual([]);
@@ -95,7 +95,7 @@ describe("OutboxMail", () => {
     expect(new Set(tokens).size).toBe(sent.length);
     const link = secrets.sha256(tokens.at(-1) ?? "");
     const sentAt = new Date(clock.now().getTime() - 12 * HOUR_MILLISECONDS);
-    expect(await stores.links.find(link, sentAt)).toBe(letter.to);
+    expect(await stores.links.find(link, sentAt)).toBe(message.to);
   });
 
   it("makes new confirmation links for the requesting account, which set no password", async () => {
@@ -120,38 +120,38 @@ describe("OutboxMail", () => {
     for (const kind of kinds) await mails[0]?.post({ kind, to: account.email });
     await pass(30_000);
     expect(sent.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
-    for (const letter of sent) {
-      expect("token" in letter).toBe(false);
-      const { subject, text } = messageOf(letter, "https://panorama.example", undefined);
+    for (const message of sent) {
+      expect("token" in message).toBe(false);
+      const { subject, text } = messageOf(message, "https://panorama.example", undefined);
       expect([subject, text]).toEqual([expect.stringMatching(/^(Your|This) /), expect.not.stringContaining("token=")]);
     }
   });
 
-  it("gives a letter up after a day, and names the account", async () => {
-    const { mails, letter, sent, state, pass, reporter, account } = await world();
+  it("gives an e-mail up after a day, and names the account", async () => {
+    const { mails, message, sent, state, pass, reporter, account } = await world();
     state.failure = away;
-    await mails[0]?.post(letter);
+    await mails[0]?.post(message);
     await pass(30 * HOUR_MILLISECONDS, 300_000);
-    const failed = { kind: "mail_failed", detail: away.detail, letter: "new_password", accountId: account.id };
+    const failed = { kind: "mail_failed", detail: away.detail, email: "new_password", accountId: account.id };
     expect(reporter.of("mail_failed")).toEqual([failed]);
     const attempts = sent.length;
     await pass(HOUR_MILLISECONDS, 300_000);
     expect(sent).toHaveLength(attempts);
   });
 
-  it("gives a letter up at once that the mail server refuses for good", async () => {
-    const { mails, letter, sent, state, pass, reporter } = await world();
+  it("gives an e-mail up at once that the mail server refuses for good", async () => {
+    const { mails, message, sent, state, pass, reporter } = await world();
     state.failure = { permanent: true, detail: "550 no such mailbox" };
-    await mails[0]?.post(letter);
+    await mails[0]?.post(message);
     await pass(60_000);
     expect(sent).toHaveLength(1);
     expect(reporter.of("mail_failed")).toHaveLength(1);
   });
 
-  it("sends letters of another process, and letters that a killed process had begun to send", async () => {
-    const { outbox, letter, sent, pass, clock } = await world();
-    await outbox.add({ id: "invited", kind: "invitation", to: letter.to }, clock.now());
-    await outbox.add({ id: "begun", kind: "sign_up", to: letter.to }, new Date(clock.now().getTime() - 1));
+  it("sends e-mails of another process, and e-mails that a killed process had begun to send", async () => {
+    const { outbox, message, sent, pass, clock } = await world();
+    await outbox.add({ id: "invited", kind: "invitation", to: message.to }, clock.now());
+    await outbox.add({ id: "begun", kind: "sign_up", to: message.to }, new Date(clock.now().getTime() - 1));
     const [begun] = await outbox.claim(clock.now(), new Date(clock.now().getTime() + 90_000), 1);
     expect(begun?.id).toBe("begun");
     await pass(10_000);
@@ -160,17 +160,17 @@ describe("OutboxMail", () => {
     expect(sent.map(({ id }) => id)).toEqual(["invited", "begun"]);
   });
 
-  it("stores a letter before the answer, and the same for an address that gets none", async () => {
-    const { mails, letter, outbox, sent, clock, pass } = await world();
+  it("stores an e-mail before the answer, and the same for an address that gets none", async () => {
+    const { mails, message, outbox, sent, clock, pass } = await world();
     const stored: string[] = [];
     const add = outbox.add.bind(outbox);
     outbox.add = async (posted, dueAt) => {
       await add(posted, dueAt);
       stored.push(posted.kind);
     };
-    await mails[0]?.post(letter);
+    await mails[0]?.post(message);
     expect(stored).toEqual(["new_password"]);
-    await mails[0]?.pretend(letter.to);
+    await mails[0]?.pretend(message.to);
     expect(stored).toEqual(["new_password", "none"]);
     await pass(180_000);
     expect(sent).toMatchObject([{ kind: "new_password" }]);
@@ -178,10 +178,10 @@ describe("OutboxMail", () => {
   });
 
   it("sends a new link if the first attempt begins late", async () => {
-    const { mails, letter, sent, outbox, clock, pass } = await world();
+    const { mails, message, sent, outbox, clock, pass } = await world();
     const claim = outbox.claim.bind(outbox);
     outbox.claim = async () => [];
-    await mails[0]?.post(letter);
+    await mails[0]?.post(message);
     // Another process has taken it, and is killed.
     expect(await claim(clock.now(), new Date(clock.now().getTime() + 90_000), 1)).toHaveLength(1);
     outbox.claim = claim;
@@ -189,11 +189,11 @@ describe("OutboxMail", () => {
     expect(sent).toMatchObject([{ kind: "new_password", token: expect.not.stringMatching(TOKEN) }]);
   });
 
-  it("refuses the request whose letter cannot be stored, and reports an outbox that cannot be read", async () => {
-    const { mails, letter, outbox, reporter, pass } = await world();
+  it("refuses the request whose e-mail cannot be stored, and reports an outbox that cannot be read", async () => {
+    const { mails, message, outbox, reporter, pass } = await world();
     outbox.add = async () => Promise.reject(new Error("no database"));
     outbox.claim = async () => Promise.reject(new Error("no database"));
-    await expect(mails[0]?.post(letter)).rejects.toThrow("no database");
+    await expect(mails[0]?.post(message)).rejects.toThrow("no database");
     await pass(10_000);
     expect(reporter.of("work_failed")[0]).toMatchObject({ work: "mail" });
   });

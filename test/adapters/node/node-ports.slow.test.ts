@@ -74,7 +74,7 @@ describe.each(["PostgreSQL", "SQLite"] as const)("nodePorts on %s", (technology)
     }
     await mail.post({ kind: "new_password", to: email("ann@example.com"), token: ids.passwordLinkToken() });
     expect(written.mock.calls).toEqual([
-      ['{"event":"mail_failed","detail":"There is no mail server (option smtp) for a letter new_password."}'],
+      ['{"event":"mail_failed","detail":"There is no mail server (option smtp) for an e-mail new_password."}'],
     ]);
     written.mockRestore();
   });

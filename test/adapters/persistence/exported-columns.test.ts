@@ -122,7 +122,7 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   idempotency_key: "gone in a day; a name that a program has chosen",
   session: "a hash",
   password_link: "a hash, gone in a day",
-  letter: "gone in a day",
+  outgoing_email: "gone in a day",
   task_reference: "the URLs are in the panorama",
   task_metadata: "the pairs are in the panorama",
   event: "what happened to a panorama",

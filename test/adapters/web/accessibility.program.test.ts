@@ -77,7 +77,7 @@ describe("accessibility of the web pages", () => {
     for (const path of ["/password/forgot?sent=1", "/password/reset", "/terms", "/nope", "/p/abcdefghijklmnop"])
       await visit(path);
     await mailedLinks(service).sendPasswordLink({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
-    await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
+    await visit(`/password/reset?token=${service.mail.messages.at(-1)?.token}`);
     await visit("/docs");
     await visit("/mcp");
 
@@ -101,7 +101,7 @@ describe("accessibility of the web pages", () => {
     const own = { email, password: PASSWORD, remoteAddress: "::1" };
     const { account } = (await service.accounts.findByEmail(ann.email as Email)) ?? {};
     if (account !== undefined) (await mailedLinks(service).sendEmailLink(account, own))._unsafeUnwrap();
-    await visit(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
+    await visit(`/account/email?token=${service.mail.messages.at(-1)?.token}`);
     await visit("/account/email?token=none");
   };
 

@@ -47,10 +47,10 @@ const login = async (account: Account, password = PASSWORD) =>
   logins(world).logIn({ ...own, email: account.email, password });
 const session = async (account: Account) => (await login(account))._unsafeUnwrap();
 const isOpen = async (token: SessionToken) => (await sessions(world).findSession(token)) !== undefined;
-const letters = () => world.mail.letters.map(({ kind, to }) => [kind, to]);
+const messages = () => world.mail.messages.map(({ kind, to }) => [kind, to]);
 const ask = (account: Account, email: string, differences = {}) =>
   mailedLinks(world).sendEmailLink(account, { ...own, email, ...differences });
-const lastToken = () => world.mail.letters.at(-1)?.token ?? "";
+const lastToken = () => world.mail.messages.at(-1)?.token ?? "";
 const remove = (account: Account, differences = {}, door: Partial<Door> = {}) =>
   accountSettings({ ...world, ...door }).delete(account, { ...own, ...differences });
 
@@ -61,7 +61,7 @@ describe("changePassword", () => {
     expect(await Promise.all([before, after, bens].map(isOpen))).toEqual([false, true, true]);
     expect(await login(ann)).toEqual(WRONG);
     expect((await login(ann, NEXT)).isOk()).toBe(true);
-    expect(letters()).toEqual([["password_changed", ann.email]]);
+    expect(messages()).toEqual([["password_changed", ann.email]]);
   });
 
   it("refuses a wrong or weak password and a busy hasher, without changes", async () => {
@@ -78,7 +78,7 @@ describe("changePassword", () => {
     // The address belongs to another account meanwhile, whose password is given.
     const moved = accountSettings(world).changePassword({ ...ann, email: ben.email }, { ...own, newPassword: NEXT });
     expect(await moved).toEqual(WRONG);
-    expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
+    expect([await isOpen(token), messages(), (await login(ann)).isOk()]).toEqual([true, [], true]);
   });
 
   it("opens no session if the password is changed again meanwhile", async () => {
@@ -110,12 +110,12 @@ describe("the change of an e-mail address", () => {
   it("takes effect with the link, keeps the sessions, and notifies the old address", async () => {
     const token = await session(ann);
     expect(await ask(ann, " Ann@New.example.com")).toEqual(ok(undefined));
-    expect(letters()).toEqual([["confirm_email", "ann@new.example.com"]]);
+    expect(messages()).toEqual([["confirm_email", "ann@new.example.com"]]);
     expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
     expect(await links(world).checkEmailLink(ann.id, lastToken())).toBe("ann@new.example.com");
     const link = lastToken();
     expect(await mailedLinks(world).confirmEmail(ann.id, link)).toEqual(ok(undefined));
-    expect(letters().at(-1)).toEqual(["email_changed", ann.email]);
+    expect(messages().at(-1)).toEqual(["email_changed", ann.email]);
     expect((await sessions(world).findSession(token))?.account.email).toBe("ann@new.example.com");
     expect(await login(ann)).toEqual(WRONG);
     expect(await mailedLinks(world).confirmEmail(ann.id, link)).toEqual(EXPIRED);
@@ -125,28 +125,28 @@ describe("the change of an e-mail address", () => {
     expect(await ask(ann, "new@example.com", { password: "wrong" })).toEqual(WRONG);
     expect(await ask(ann, ann.email.toUpperCase())).toEqual(err({ kind: "same_email" }));
     expect((await ask(ann, "nowhere"))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request", field: "email" });
-    expect(letters()).toEqual([]);
+    expect(messages()).toEqual([]);
   });
 
   it("hides whether the address has an account, except from its owner", async () => {
     const [free, taken] = [await ask(ann, "free@example.com"), await ask(ann, ben.email)];
     expect(taken).toEqual(free);
-    expect(letters()).toEqual([
+    expect(messages()).toEqual([
       ["confirm_email", "free@example.com"],
       ["email_in_use", ben.email],
     ]);
     for (let n = 0; n < 3; n += 1) await ask(ann, "free@example.com");
     await world.clock.advance(60_000);
     for (let n = 0; n < 9; n += 1) expect(await ask(ann, n % 2 ? ben.email : "free@example.com")).toEqual(free);
-    const to = (address: string) => letters().filter(([, other]) => other === address).length;
+    const to = (address: string) => messages().filter(([, other]) => other === address).length;
     expect([to("free@example.com"), to(ben.email)]).toEqual([PASSWORD_LINKS_MAX, PASSWORD_LINKS_MAX]);
   });
 
-  it("counts as a letter of its network, of which there are ten a minute", async () => {
+  it("counts as an e-mail of its network, of which there are ten a minute", async () => {
     const send = mailedLinks(world).sendPasswordLink;
     for (let n = 0; n < 10; n += 1) await send({ email: `new-${n}@example.com`, remoteAddress, purpose: "sign_up" });
     expect((await ask(ann, "new@example.com"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
-    expect(letters()).toHaveLength(10);
+    expect(messages()).toHaveLength(10);
     expect(await ask(ann, "new@example.com", { remoteAddress: "192.0.2.2" })).toEqual(ok(undefined));
   });
 
@@ -185,7 +185,7 @@ describe("deleteAccount", () => {
     expect(await isOpen(token)).toBe(true);
     expect(await remove(ann)).toEqual(ok(undefined));
     expect(await isOpen(token)).toBe(false);
-    expect(letters()).toEqual([["account_deleted", ann.email]]);
+    expect(messages()).toEqual([["account_deleted", ann.email]]);
     expect(await world.operators.account(ann.id)).toMatchObject({
       standing: { credits: 0 },
       closedAt: world.clock.now(),

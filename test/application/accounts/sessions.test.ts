@@ -50,8 +50,8 @@ const failure = (reason: LoginFailure, account?: Account) => ({
   network: remoteAddress,
   accountId: account?.id,
 });
-/** The token of the last letter. */
-const lastToken = () => world.mail.letters.at(-1)!.token!;
+/** The token of the last e-mail. */
+const lastToken = () => world.mail.messages.at(-1)!.token!;
 const redeem = (token: string, text = "another long passphrase") =>
   links(world).setPasswordByLink({ token, password: text });
 
@@ -175,7 +175,7 @@ describe("signUp", () => {
 
 describe("a sign-up that is not open", () => {
   it.each(["invited", "closed"] as const)(
-    "is refused while it is %s, but no letter for a new password is",
+    "is refused while it is %s, but no e-mail for a new password is",
     async (mode) => {
       const settings = { signUp: mode };
       const refused = err({ kind: "sign_up_refused", mode });
@@ -202,9 +202,9 @@ describe("sendPasswordLink", () => {
     ["new_password", email, "new_password"],
     ["sign_up", email, "already_registered"],
     ["sign_up", "new@example.com", "sign_up"],
-  ] as const)("for %s sends %s the letter %s", async (purpose, to, kind) => {
+  ] as const)("for %s sends %s the e-mail %s", async (purpose, to, kind) => {
     expect(await ask(purpose, ` ${to.toUpperCase()} `)).toEqual(ok(undefined));
-    expect(world.mail.letters).toEqual([{ kind, to, token: lastToken() }]);
+    expect(world.mail.messages).toEqual([{ kind, to, token: lastToken() }]);
     const opensAccount = kind === "sign_up";
     expect(await links(world).checkPasswordLink(lastToken())).toEqual({ email: to, opensAccount });
     const closed = await links(world, { signUp: "closed" }).checkPasswordLink(lastToken());
@@ -219,25 +219,25 @@ describe("sendPasswordLink", () => {
       return insert.apply(world.links, link);
     };
     expect(await ask("new_password", "nobody@example.com")).toEqual(ok(undefined));
-    expect([world.mail.letters, stored]).toEqual([[], 1]);
+    expect([world.mail.messages, stored]).toEqual([[], 1]);
   });
 
-  it("sends at most five letters to one address while their links are valid", async () => {
+  it("sends at most five e-mails to one address while their links are valid", async () => {
     for (let n = 0; n < 6; n += 1) expect(await ask("new_password")).toEqual(ok(undefined));
-    expect(world.mail.letters).toHaveLength(5);
+    expect(world.mail.messages).toHaveLength(5);
     await world.clock.advance(PASSWORD_LINK_SECONDS * 1000);
     await ask("new_password");
-    expect(world.mail.letters).toHaveLength(6);
+    expect(world.mail.messages).toHaveLength(6);
   });
 
   it("refuses an invalid address, and the eleventh request of a network within a minute", async () => {
     expect((await ask("sign_up", "no address"))._unsafeUnwrapErr()).toMatchObject({ field: "email" });
     for (let n = 0; n < 10; n += 1) expect(await ask("sign_up", `new-${n}@example.com`)).toEqual(ok(undefined));
     expect((await ask("sign_up"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
-    expect(world.mail.letters).toHaveLength(10);
+    expect(world.mail.messages).toHaveLength(10);
     const elsewhere = { email, remoteAddress: "192.0.2.2", purpose: "sign_up" } as const;
     expect(await mailedLinks(world).sendPasswordLink(elsewhere)).toEqual(ok(undefined));
-    expect(world.mail.letters).toHaveLength(11);
+    expect(world.mail.messages).toHaveLength(11);
   });
 });
 

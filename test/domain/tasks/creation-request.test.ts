@@ -223,7 +223,7 @@ describe("a creation request", () => {
     expect(Object.is(seedOf("-0"), 0)).toBe(true);
   });
 
-  it("may have 16 pairs of metadata, keys of 40 and values of 500 characters, and any own key", () => {
+  it("may have 16 pairs of metadata, keys of 40 and values of 500 characters, and any other key", () => {
     const metadata = Object.fromEntries([
       ...keys(13),
       ["🌊".repeat(40), "🌊".repeat(500)],

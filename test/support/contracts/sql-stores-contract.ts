@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { anAccount, anApiKey, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { describeTaskStore } from "../../../adapters/contracts/tasks/task-store-contract.js";
+import { SqlEmailOutbox } from "../../../adapters/persistence/accounts/sql-email-outbox.js";
 import { SqlInstallationSecrets } from "../../../adapters/persistence/accounts/sql-installation-secrets.js";
-import { SqlLetterOutbox } from "../../../adapters/persistence/accounts/sql-letter-outbox.js";
 import type { Database } from "../../../adapters/persistence/database/sql/database.js";
 import { SqlDeliveryStore } from "../../../adapters/persistence/webhooks/sql-delivery-store.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -18,11 +18,11 @@ import { describePasswordLinkStore } from "../../contracts/accounts/password-lin
 import { describeSessionStore } from "../../contracts/accounts/session-store-contract.js";
 import { setUpDeliveries } from "../../contracts/deliveries/delivery-setup.js";
 import { describeDeliveryStore } from "../../contracts/deliveries/delivery-store-contract.js";
+import { describeEmailOutbox } from "../../contracts/email-outbox-contract.js";
 import { describeEndpointStore } from "../../contracts/endpoint-store-contract.js";
 import { describeEventStore } from "../../contracts/event-store-contract.js";
 import { describeLeases } from "../../contracts/leases-contract.js";
 import { describeLedgerStore } from "../../contracts/ledger-store-contract.js";
-import { describeLetterOutbox } from "../../contracts/letter-outbox-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
 import { describeOrderStore } from "../../contracts/order-store-contract.js";
 import { describeReferenceStore } from "../../contracts/reference-store-contract.js";
@@ -54,9 +54,9 @@ export const describeSqlStores = (
   describeOperatorStore(technology, makeStores);
   describeOperatorLog(technology, makeStores);
   describeTaskRecords(technology, makeStores);
-  describeLetterOutbox(technology, async () => {
+  describeEmailOutbox(technology, async () => {
     const { database, close } = await makeStores();
-    return { letters: new SqlLetterOutbox(database), close };
+    return { messages: new SqlEmailOutbox(database), close };
   });
   it(`creates one secret for all instances ${technology}`, async () => {
     const { database, close } = await makeStores();
@@ -69,7 +69,7 @@ export const describeSqlStores = (
   });
   describeLeases(technology, async () => {
     const stores = await makeStores();
-    return { ...stores, letters: new SqlLetterOutbox(stores.database) };
+    return { ...stores, messages: new SqlEmailOutbox(stores.database) };
   });
   it(`keeps the scopes of a newer version when a limit of the key changes ${technology}`, async () => {
     const { accounts, operators, database, close } = await makeStores();

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Dialect } from "../sql/database.js";
 import { isBusy } from "../sql/database-error.js";
 import type { Installation, PoolClient, PostgresPool, SqliteHandle, Tables } from "./installation.js";
-import { migrationState, refuseForeign } from "./migration-state.js";
+import { migrationState, refuseOther } from "./migration-state.js";
 import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type RecordedStep } from "./migration-steps.js";
 import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
 import type { Step } from "./step.js";
@@ -108,7 +108,7 @@ const migrateInTransaction = async (
   });
   const isNew = await createRecordTable(client, names, schema);
   const { rows } = await client.query({ text: `select name from ${names.of(MIGRATION_TABLE)}` });
-  refuseForeign("The database", migrationState(rows));
+  refuseOther("The database", migrationState(rows));
   const pending = pendingSteps(rows, steps);
   for (const step of isNew ? pending : pending.slice(0, 1)) {
     for (const text of statementsOf(step, "postgresql", names)) await client.query({ text });
@@ -156,7 +156,7 @@ const runOnConnection = (sqlite: SqliteHandle, steps: readonly Step[], names: Ta
   try {
     execute(recordTable("sqlite", names));
     const rows = sqlite.prepare(`select name from ${names.of(MIGRATION_TABLE)}`).all() as RecordedStep[];
-    refuseForeign("The database", migrationState(rows));
+    refuseOther("The database", migrationState(rows));
     for (const step of pendingSteps(rows, steps)) {
       for (const statement of statementsOf(step, "sqlite", names)) execute(statement);
     }

@@ -22,7 +22,7 @@ export const migrationState = (rows: readonly RecordedStep[]): MigrationState =>
 };
 
 /** Throws if this version cannot migrate the database. `database`: its name in the sentence. */
-export const refuseForeign = (database: string, state: MigrationState): void => {
+export const refuseOther = (database: string, state: MigrationState): void => {
   if (state.kind === "ahead" || state.kind === "earlier") {
     throw new DatabaseError("configuration", migrationProblem(database, state));
   }

@@ -324,10 +324,10 @@ export const LedgerEntryTable = defineEntity({
   },
 });
 
-/** E-mails that are to be sent (application/ports/stores/letter-outbox.ts). */
-export const LetterTable = defineEntity({
-  name: "Letter",
-  tableName: "letter",
+/** E-mails that are to be sent (application/ports/stores/email-outbox.ts). */
+export const OutgoingEmailTable = defineEntity({
+  name: "OutgoingEmail",
+  tableName: "outgoing_email",
   properties: {
     id: p.string().length(64).primary(),
     kind: p.string().length(32),
@@ -581,6 +581,6 @@ export const tables = [
   WebhookDeliveryTable,
   WebhookReceiverTable,
   OperatorActionTable,
-  LetterTable,
+  OutgoingEmailTable,
   InstallationSecretTable,
 ];

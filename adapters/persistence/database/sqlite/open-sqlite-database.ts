@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type MigrationState, migrationState, refuseForeign, requireCurrent } from "../schema/migration-state.js";
+import { type MigrationState, migrationState, refuseOther, requireCurrent } from "../schema/migration-state.js";
 import { cannotOpenFile, DatabaseError, missingFile } from "../sql/database-error.js";
 import { migrateSqlite, openSqliteFile, sqliteFile } from "./open-sqlite-file.js";
 import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
@@ -14,7 +14,7 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
   try {
     await mkdir(dirname(file), { recursive: true });
     const state = stateOf(file);
-    refuseForeign(nameOf(file), state);
+    refuseOther(nameOf(file), state);
     if (state.kind === "pending") await migrateSqlite(file);
     return new SqliteDatabase(sqliteFile(file));
   } catch (error) {

@@ -220,7 +220,7 @@ const pngOf = (sharp: ImageLibrary, { pixels, channels, widthPixels, heightPixel
     .toBuffer();
 
 /**
- * The reference images of a request on one canvas. This service reads them all, also from foreign URLs, which a
+ * The reference images of a request on one canvas. This service reads them all, also from other URLs, which a
  * provider would read itself otherwise.
  */
 export const referenceCanvas = async (

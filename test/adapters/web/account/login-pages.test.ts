@@ -152,6 +152,6 @@ it.each([
     expect(await read("/login")).not.toContain("No account yet?");
     const refused = await visiting(service).post("/signup", { email: "ann@example.com", password: PASSWORD });
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining(sentence)]);
-    expect([await service.database.sql("select * from account"), service.mail.letters]).toEqual([[], []]);
+    expect([await service.database.sql("select * from account"), service.mail.messages]).toEqual([[], []]);
   },
 );

@@ -15,7 +15,7 @@ describe("passwords by link", () => {
 
   beforeEach(async () => {
     await service.clock.advance(3_600_000); // earlier attempts and links no longer count
-    service.mail.letters.length = 0;
+    service.mail.messages.length = 0;
     people += 1;
     ann = await service.person(`ann${people}`);
   });
@@ -25,7 +25,7 @@ describe("passwords by link", () => {
   const login = (email: string, password: string) => post("/login", { email, password });
   const forgot = (email: string) => post("/password/forgot", { email });
   const reset = (token: string, password = NEW_PASSWORD) => post("/password/reset", { token, password });
-  const lastToken = (): string => service.mail.letters.at(-1)?.token ?? "";
+  const lastToken = (): string => service.mail.messages.at(-1)?.token ?? "";
 
   it("set a new password once, and log in", async () => {
     await forgot(ann.email);
@@ -46,7 +46,7 @@ describe("passwords by link", () => {
     for (const { status, location } of [known, unknown])
       expect([status, location]).toEqual([303, "/password/forgot?sent=1"]);
     expect(known.text).toBe(unknown.text);
-    expect(service.mail.letters.map(({ to }) => to)).toEqual([ann.email]);
+    expect(service.mail.messages.map(({ to }) => to)).toEqual([ann.email]);
     expect((await visit("/password/forgot?sent=1")).text).toContain("an e-mail with a link is on its way");
     const withoutMail = await visiting(await startService()).get("/password/forgot?sent=1");
     expect(withoutMail.text).toContain("please ask the operator for it");
@@ -99,7 +99,7 @@ describe("passwords by link", () => {
     };
     expect(await transcript(ann.email)).toEqual(await transcript(`new${people}@example.com`));
     const kinds = ["already_registered", "already_registered", "new_password", "sign_up", "sign_up"];
-    expect(service.mail.letters.map(({ kind }) => kind)).toEqual(kinds);
+    expect(service.mail.messages.map(({ kind }) => kind)).toEqual(kinds);
     expect((await login(ann.email, PASSWORD)).status).toBe(303);
   });
 });

@@ -16,13 +16,13 @@ describe("the settings of an account", () => {
 
   beforeEach(async () => {
     await service.clock.advance(3_600_000);
-    service.mail.letters.length = 0;
+    service.mail.messages.length = 0;
     people += 1;
     ann = await service.person(`ann${people}`, 20_000);
     member = await logIn(service, ann);
   });
 
-  const lastToken = () => service.mail.letters.at(-1)?.token ?? "";
+  const lastToken = () => service.mail.messages.at(-1)?.token ?? "";
 
   it("change the password, and stay logged in here only", async () => {
     const changed = await member.post("/account/password", { current: PASSWORD, password: NEW_PASSWORD });
@@ -92,7 +92,7 @@ describe("the settings of an account", () => {
     expect([taken.status, taken.text]).toEqual([409, expect.stringContaining("belongs to another account")]);
   });
 
-  it("give a copy of the own data, and no secrets, one object a line", async () => {
+  it("give a copy of their data, and no secrets, one object a line", async () => {
     await service.kept(await service.person(`ben${people}`), { prompt: "a lake of somebody else" });
     const task = await service.kept(ann, { prompt: "words ".repeat(600) });
     for (let n = 1; n < 20; n += 1)

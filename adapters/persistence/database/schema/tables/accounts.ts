@@ -79,16 +79,16 @@ create table installation_secret (
   constraint installation_secret_pkey primary key (name)
 );
 
-create table letter (
+create table outgoing_email (
   id text(64) not null,
   kind text(32) not null,
   recipient text not null,
   account_id text(40) null,
   attempt integer not null,
   due_at time not null,
-  constraint letter_pkey primary key (id)
+  constraint outgoing_email_pkey primary key (id)
 );
-create index letter_due_at_index on letter (due_at);
+create index outgoing_email_due_at_index on outgoing_email (due_at);
 
 create table operator_action (
   id serial,

@@ -3,14 +3,18 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, noon } from "../../../../../adapters/contracts/support/builders.js";
 import { entitiesOf, inUnitOfWork } from "../../../../../adapters/persistence/database/orm/entities.js";
-import { AccountTable, LetterTable, SessionTable } from "../../../../../adapters/persistence/database/schema/schema.js";
+import {
+  AccountTable,
+  OutgoingEmailTable,
+  SessionTable,
+} from "../../../../../adapters/persistence/database/schema/schema.js";
 import type { AnyDatabase, Sql } from "../../../../../adapters/persistence/database/sql/database.js";
 import { sqlStores } from "../../../../../adapters/persistence/sql-stores.js";
 import { StoreBusy } from "../../../../../application/ports/stores/store-errors.js";
 import { sharedPostgresStores } from "../../../../support/postgres-stores.js";
 import { sqliteStores } from "../../../../support/sqlite-stores.js";
 
-const letter = (id: string) => ({
+const message = (id: string) => ({
   id,
   kind: "none",
   recipient: "a@example.com",
@@ -34,7 +38,7 @@ const describeEntities = (
     });
     afterEach(() => close());
 
-    const letters = async () => (await database.sql("select id from letter order by id")).map(({ id }) => id);
+    const messages = async () => (await database.sql("select id from outgoing_email order by id")).map(({ id }) => id);
 
     it("read and write with one statement and bound values", async () => {
       const seen: { text: string; values: readonly unknown[] }[] = [];
@@ -43,12 +47,12 @@ const describeEntities = (
         return database.sql(text, values);
       };
       const entities = entitiesOf({ dialect: database.dialect, sql });
-      await entities.insert(LetterTable, letter("it's ? \\ one"));
+      await entities.insert(OutgoingEmailTable, message("it's ? \\ one"));
       const where = { id: "it's ? \\ one", dueAt: { $lte: noon } };
-      expect(await entities.find(LetterTable, where, { limit: 1 })).toMatchObject([letter("it's ? \\ one")]);
-      expect(await entities.nativeUpdate(LetterTable, where, { attempt: 7 })).toBe(1);
-      expect(await entities.nativeDelete(LetterTable, where)).toBe(1);
-      expect(await entities.nativeDelete(LetterTable, where)).toBe(0);
+      expect(await entities.find(OutgoingEmailTable, where, { limit: 1 })).toMatchObject([message("it's ? \\ one")]);
+      expect(await entities.nativeUpdate(OutgoingEmailTable, where, { attempt: 7 })).toBe(1);
+      expect(await entities.nativeDelete(OutgoingEmailTable, where)).toBe(1);
+      expect(await entities.nativeDelete(OutgoingEmailTable, where)).toBe(0);
       expect(seen).toHaveLength(5);
       for (const { text, values } of seen) {
         expect(text).not.toMatch(/it's|2026|7/);
@@ -61,7 +65,9 @@ const describeEntities = (
       const credits = raw("credits - ?", [4]);
       const refused = /raw\(\) cannot be a value/;
       await expect(entities.nativeUpdate(AccountTable, accountId(1), { credits })).rejects.toThrow(refused);
-      await expect(entities.insert(LetterTable, { ...letter("a"), attempt: raw("1") })).rejects.toThrow(refused);
+      await expect(entities.insert(OutgoingEmailTable, { ...message("a"), attempt: raw("1") })).rejects.toThrow(
+        refused,
+      );
       const written = inUnitOfWork<void, never>(database, async (manager) => {
         const account = await manager.findOneOrFail(AccountTable, accountId(1));
         account.credits = raw("credits - 4");
@@ -76,7 +82,7 @@ const describeEntities = (
         await expect(manager.transactional(async () => {})).rejects.toThrow(advice);
         await expect(manager.fork().transactional(async () => {})).rejects.toThrow(advice);
         await expect(manager.begin()).rejects.toThrow(advice);
-        await expect(manager.fork().find(LetterTable, {})).rejects.toThrow("inUnitOfWork");
+        await expect(manager.fork().find(OutgoingEmailTable, {})).rejects.toThrow("inUnitOfWork");
         return ok(undefined);
       });
     });
@@ -84,9 +90,9 @@ const describeEntities = (
     it("are flushed if the work returns Ok, not if it returns Err or throws", async () => {
       const add = (id: string, outcome: () => ReturnType<typeof ok<void, string>>) =>
         inUnitOfWork<void, string>(database, async (manager) => {
-          manager.create(LetterTable, letter(id));
-          await manager.find(LetterTable, {}); // writes what it would read
-          manager.create(LetterTable, letter(`${id}2`));
+          manager.create(OutgoingEmailTable, message(id));
+          await manager.find(OutgoingEmailTable, {}); // writes what it would read
+          manager.create(OutgoingEmailTable, message(`${id}2`));
           return outcome();
         });
       expect(await add("a", () => ok(undefined))).toEqual(ok(undefined));
@@ -95,13 +101,13 @@ const describeEntities = (
         throw new Error("broken");
       });
       await expect(thrown).rejects.toThrow("broken");
-      expect(await letters()).toEqual(["a", "a2"]);
+      expect(await messages()).toEqual(["a", "a2"]);
     });
 
     it("leave the errors of the database as they are", async () => {
       const busy = new StoreBusy("Others write.");
       const sql: Sql = () => Promise.reject(busy);
-      await expect(entitiesOf({ dialect: database.dialect, sql }).find(LetterTable, {})).rejects.toBe(busy);
+      await expect(entitiesOf({ dialect: database.dialect, sql }).find(OutgoingEmailTable, {})).rejects.toBe(busy);
     });
 
     it("wait for nothing but their statements", async () => {
@@ -117,9 +123,9 @@ const describeEntities = (
       const transaction: AnyDatabase["transaction"] = (work) => work(sql);
       await inUnitOfWork<void, never>({ dialect: database.dialect, transaction }, async (manager) => {
         await manager.find(SessionTable, {});
-        await manager.nativeUpdate(LetterTable, { id: "a" }, { attempt: 1 });
+        await manager.nativeUpdate(OutgoingEmailTable, { id: "a" }, { attempt: 1 });
         manager.create(SessionTable, session);
-        for (const id of ["a", "b", "c"]) manager.create(LetterTable, letter(id));
+        for (const id of ["a", "b", "c"]) manager.create(OutgoingEmailTable, message(id));
         return ok(undefined);
       });
       clearInterval(count);

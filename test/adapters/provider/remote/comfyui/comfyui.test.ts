@@ -197,7 +197,7 @@ describe("comfyui dialect", () => {
     expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
   });
 
-  it("reports a server with a login as not an own ComfyUI server", async () => {
+  it("reports a server with a login as no ComfyUI server of the operator", async () => {
     const { provider, fake } = await started();
     fake.faults.checks.push(refuses(401));
     const asks = `COMFYUI_BASE_URL: ${fake.baseUrl} asks for a login (status 401), and ComfyUI has none`;

@@ -1,7 +1,7 @@
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
 
-/** Pauses after failed attempts to send a letter. Together they outlast a one-day outage of the mail server. */
+/** Pauses after failed attempts to send an e-mail. Together they outlast a one-day outage of the mail server. */
 const PAUSE_SECONDS: readonly number[] = [
   5,
   MINUTE_SECONDS,
@@ -15,10 +15,10 @@ const PAUSE_SECONDS: readonly number[] = [
 ];
 
 /** Maximum pause until the next attempt. */
-export const LETTER_PAUSE_MILLISECONDS_MAX = Math.max(...PAUSE_SECONDS) * 1000;
+export const EMAIL_PAUSE_MILLISECONDS_MAX = Math.max(...PAUSE_SECONDS) * 1000;
 
 /** Time of the next attempt after the failed attempt number `attempt` (from 1); `undefined`: give up. */
-export const letterRetryAt = (attempt: number, failedAt: Date): Date | undefined => {
+export const emailRetryAt = (attempt: number, failedAt: Date): Date | undefined => {
   const seconds = PAUSE_SECONDS[attempt - 1];
   return seconds === undefined ? undefined : new Date(failedAt.getTime() + seconds * 1000);
 };
