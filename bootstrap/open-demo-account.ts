@@ -4,7 +4,7 @@ import type { Email } from "../domain/accounts/account.js";
 import type { ApiKeySecret } from "../domain/accounts/api-key.js";
 import { credits } from "../domain/credits/credits.js";
 
-const DEMO_EMAIL = "demo@example.com" as Email;
+export const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);
 
 /** The credentials of the demo account: the API key for programs, e-mail and password for the web pages. */

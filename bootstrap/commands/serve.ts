@@ -3,8 +3,10 @@ import { hostname } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { ok } from "neverthrow";
 import type { Logger } from "pino";
+import type { AccountId } from "../../domain/ids.js";
 import { shownEnvironment } from "../config.js";
-import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
+import { DEMO_EMAIL, type DemoAccess, openDemoAccount } from "../open-demo-account.js";
+import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { panoramaVersion } from "../version.js";
 import type { Command } from "./common/command.js";
@@ -45,10 +47,16 @@ export const serve: Command = {
     await application.start();
     // Only after the start has succeeded: the credentials are printed once, and must not be lost if the start fails.
     const demo = config.demo ? await openDemoAccount(application, await service.get(tokens.ids)) : undefined;
+    const knownDemo = config.demo && demo === undefined ? await knownDemoId(service) : undefined;
+    const url = config.publicUrl;
     console.log(
       values.json === true
-        ? JSON.stringify({ url: config.publicUrl, ...(demo && demoJson(demo)) })
-        : readyLines(config.publicUrl, demo).join("\n"),
+        ? JSON.stringify({ url, ...(demo && demoJson(demo)), demo_account_id: knownDemo })
+        : [
+            `The panorama service is ready: ${url}`,
+            ...(demo === undefined ? [] : newDemoLines(url, demo)),
+            ...(knownDemo === undefined ? [] : knownDemoLines(knownDemo)),
+          ].join("\n"),
     );
 
     logger.info({ signal: await stopSignal }, "stopping: waiting for requests and background work in flight");
@@ -85,22 +93,36 @@ const demoJson = ({ apiKey, email, password }: DemoAccess) => ({
   demo_password: password,
 });
 
-const readyLines = (url: string, demo: DemoAccess | undefined): string[] => [
-  `The panorama service is ready: ${url}`,
-  ...(demo === undefined
-    ? []
-    : [
-        "",
-        "A demo account was created. Its credentials are shown only once:",
-        `  API key    ${demo.apiKey}`,
-        `  web pages  ${url}/login as ${demo.email} with the password ${demo.password}`,
-        "",
-        "Create a panorama:",
-        "",
-        `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
-        "",
-        "Then poll it with the id from the response while its status is processing or its storage_status is uploading:",
-        "",
-        `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demo.apiKey}' -H 'Prefer: wait=30'`,
-      ]),
-];
+function newDemoLines(url: string, demo: DemoAccess): string[] {
+  return [
+    "",
+    "A demo account was created. Its credentials are shown only once:",
+    `  API key    ${demo.apiKey}`,
+    `  web pages  ${url}/login as ${demo.email} with the password ${demo.password}`,
+    "",
+    "Create a panorama:",
+    "",
+    `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
+    "",
+    "Then poll it with the id from the response while its status is processing or its storage_status is uploading:",
+    "",
+    `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demo.apiKey}' -H 'Prefer: wait=30'`,
+  ];
+}
+
+/** The demo account of an earlier start. */
+async function knownDemoId(service: Service): Promise<AccountId | undefined> {
+  const { accounts } = await service.get(tokens.stores);
+  return (await accounts.findByEmail(DEMO_EMAIL))?.account.id;
+}
+
+/** How to replace lost credentials, by commands as the service was started. */
+function knownDemoLines(id: AccountId): string[] {
+  const panorama = process.env.npm_lifecycle_event === "start" ? "npm run -s panorama --" : "panorama";
+  return [
+    "",
+    `The demo account ${DEMO_EMAIL} exists already. If its credentials are lost:`,
+    `  API key    ${panorama} key create --account ${id}`,
+    `  web pages  ${panorama} account password-link --account ${id}`,
+  ];
+}

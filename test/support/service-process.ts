@@ -60,9 +60,13 @@ export class Installation {
   }
 
   /** Starts `panorama serve`. Resolves when the service is ready, to the JSON that it printed. */
-  async start(
-    environment: Record<string, string> = {},
-  ): Promise<{ url: string; demo_api_key?: string; demo_email?: string; demo_password?: string }> {
+  async start(environment: Record<string, string> = {}): Promise<{
+    url: string;
+    demo_api_key?: string;
+    demo_email?: string;
+    demo_password?: string;
+    demo_account_id?: string;
+  }> {
     // A file, because reading it would take a part of the time that benchmarks measure.
     const log = openSync(this.#logFile, "a");
     const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
