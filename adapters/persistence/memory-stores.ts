@@ -4,6 +4,7 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { migrationTexts } from "./database/schema/migrate.js";
 import { databaseOnConnection, type SqliteDatabase } from "./database/sqlite/sqlite-database.js";
+import { entityStores } from "./entity-stores.js";
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES = ["panoramas"] as const;
@@ -28,7 +29,7 @@ export const memoryDatabase = (): SqliteDatabase => {
  * that the use cases have; a `HandClock` waits for the stores. `rates`: those of the policy of the application.
  */
 export const memoryStores = (clock: Clock, rates: PanoramaPolicy["rates"], database = memoryDatabase()) => {
-  const stores = sqlStores(database, { clock });
+  const stores = sqlStores(database, { clock, entities: entityStores(database) });
   if (clock instanceof HandClock) clock.waitFor(() => database.load.idleConnections === database.load.connections);
   return { ...stores, ...stores.countersAt(clock, rates) };
 };

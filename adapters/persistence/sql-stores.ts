@@ -2,28 +2,28 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { EmailOutbox } from "../../application/ports/stores/email-outbox.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { SqlAccountStore } from "./accounts/sql-account-store.js";
-import { SqlApiKeyStore } from "./accounts/sql-api-key-store.js";
-import { SqlEmailOutbox } from "./accounts/sql-email-outbox.js";
-import { SqlOperatorLog } from "./accounts/sql-operator-log.js";
+import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
+import { deleteOldActions } from "./accounts/old-actions.js";
 import { SqlOperatorStore } from "./accounts/sql-operator-store.js";
-import { SqlPasswordLinkStore } from "./accounts/sql-password-link-store.js";
-import { SqlSessionStore } from "./accounts/sql-session-store.js";
+import { accountReads, sessionReads } from "./accounts/visitor-rows.js";
 import { SqlLedgerStore } from "./credits/sql-ledger-store.js";
 import { SqlOrderStore } from "./credits/sql-order-store.js";
-import { prepareEntities } from "./database/orm/entities.js";
 import type { AnyDatabase } from "./database/sql/database.js";
+import type { EntityStores } from "./entity-stores.js";
+import { recordKeyUses } from "./limits/key-uses.js";
 import { MemoryRateLimits } from "./limits/memory-rate-limits.js";
 import { PostgresApiRequests } from "./limits/postgres-api-requests.js";
 import { PostgresRateLimits } from "./limits/postgres-rate-limits.js";
 import { SqliteApiRequests } from "./limits/sqlite-api-requests.js";
+import { loadLater } from "./load-later.js";
 import { SqlReferenceStore } from "./references/sql-reference-store.js";
 import type { TaskObserver } from "./tasks/sql-task-context.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
+import { ensureDefaultEndpoint } from "./webhooks/default-endpoint.js";
 import { SqlDeliveryStore } from "./webhooks/sql-delivery-store.js";
-import { SqlEndpointStore } from "./webhooks/sql-endpoint-store.js";
 import { SqlEventStore } from "./webhooks/sql-event-store.js";
 
 /** Stores that count requests. */
@@ -47,26 +47,41 @@ export type StoreObservers = {
   readonly clock?: Pick<Clock, "now"> | undefined;
   readonly tasks?: TaskObserver | undefined;
   readonly paid?: ((order: PaidOrder) => void) | undefined;
+  /** The stores of entities, if they are loaded already. */
+  readonly entities?: EntityStores | undefined;
 };
 
 /** Every store on one database with the tables `panoramas`. */
-export const sqlStores = (database: AnyDatabase, { reporter, clock, tasks, paid }: StoreObservers = {}): SqlStores => {
-  prepareEntities(database.dialect);
+export const sqlStores = (
+  database: AnyDatabase,
+  { reporter, clock, tasks, paid, entities }: StoreObservers = {},
+): SqlStores => {
+  let loading = entities && Promise.resolve(entities);
+  const load = () => {
+    loading ??= import("./entity-stores.js").then(({ entityStores }) => entityStores(database));
+    return loading;
+  };
   return {
-    accounts: new SqlAccountStore(database),
+    accounts: loadLater(load, "accounts", accountReads(database)),
     orders: new SqlOrderStore(database, paid),
-    keys: new SqlApiKeyStore(database),
+    keys: loadLater(load, "keys", {
+      recordUses: (uses: ReadonlyMap<ApiKeyId, Date>) => recordKeyUses(database, uses),
+    }),
     ledger: new SqlLedgerStore(database),
-    sessions: new SqlSessionStore(database),
-    links: new SqlPasswordLinkStore(database),
-    endpoints: new SqlEndpointStore(database),
+    sessions: loadLater(load, "sessions", sessionReads(database)),
+    links: loadLater(load, "links"),
+    endpoints: loadLater(load, "endpoints", {
+      ensureDefault: (candidate: Endpoint) => ensureDefaultEndpoint(database, candidate),
+    }),
     deliveries: new SqlDeliveryStore(database, reporter),
     events: new SqlEventStore(database, reporter),
     references: new SqlReferenceStore(database),
     tasks: sqlTasks(database, { reporter, clock, observer: tasks }),
     operators: new SqlOperatorStore(database),
-    operatorLog: new SqlOperatorLog(database),
-    emailOutbox: new SqlEmailOutbox(database),
+    operatorLog: loadLater(load, "operatorLog", {
+      deleteBefore: (at: Date, limit: number) => deleteOldActions(database, at, limit),
+    }),
+    emailOutbox: loadLater(load, "emailOutbox"),
     countersAt: (clock, rates) => {
       if (database.dialect === "postgresql") {
         const rateLimits = new PostgresRateLimits(database, clock, rates);

@@ -7,18 +7,17 @@ import { purchaseEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { entryRow } from "../credits/ledger-rows.js";
 import { orderRow } from "../credits/order-rows.js";
-import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
+import { changeEntities, EntityStore, inUnitOfWork } from "../database/orm/entities.js";
 import { AccountTable, ApiKeyTable } from "../database/schema/schema.js";
-import { amount, branded, optional, text } from "../database/sql/columns.js";
+import { amount, branded, optional } from "../database/sql/columns.js";
 import { insert } from "../database/sql/statement.js";
-import { toAccount } from "./account-rows.js";
 import { deleteAccess } from "./delete-access.js";
 import { insertAccount } from "./insert-account.js";
 import { newApiKey } from "./sql-api-key-store.js";
-import { accountRow } from "./visitor-rows.js";
+import type { accountReads } from "./visitor-rows.js";
 
-/** Accounts in SQLite or PostgreSQL. */
-export class SqlAccountStore extends EntityStore implements AccountStore {
+/** Accounts in SQLite or PostgreSQL, without what `accountReads` reads. */
+export class SqlAccountStore extends EntityStore implements Omit<AccountStore, keyof ReturnType<typeof accountReads>> {
   open(
     account: Account,
     { passwordHash, order, key, welcome }: InitialContents = {},
@@ -36,25 +35,6 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
       if (key !== undefined) manager.create(ApiKeyTable, newApiKey(key));
       return ok(undefined);
     });
-  }
-
-  async isEmpty(): Promise<boolean> {
-    return (await this.entities.find(AccountTable, {}, { ...ID, limit: 1 })).length === 0;
-  }
-
-  async exists(id: AccountId): Promise<boolean> {
-    return (await this.entities.findOne(AccountTable, id, ID)) !== null;
-  }
-
-  async find(id: AccountId): Promise<Account | undefined> {
-    const row = await accountRow(this.database, id);
-    return row && toAccount(row);
-  }
-
-  async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
-    const found = await this.entities.findOne(AccountTable, { email });
-    if (found === null) return undefined;
-    return { account: toAccount(rowOf(AccountTable, found)), passwordHash: optional(found, "passwordHash", text) };
   }
 
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
@@ -79,5 +59,3 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
     return changed === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
   }
 }
-
-const ID = { fields: ["id"] } as const;

@@ -8,12 +8,11 @@ import type { AccountId } from "../../../domain/ids.js";
 import { readSpendingOfAccount } from "../credits/spending-rows.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
 import { ApiKeyTable } from "../database/schema/schema.js";
-import { recordKeyUses } from "../limits/key-uses.js";
 import { toApiKey } from "./account-rows.js";
 import { lockToBegin } from "./lock-account.js";
 
 /** API keys in SQLite or PostgreSQL. */
-export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
+export class SqlApiKeyStore extends EntityStore implements Omit<ApiKeyStore, "recordUses"> {
   insert<Refusal>(
     key: ApiKey,
     decide: (liveKeys: number) => Result<void, Refusal>,
@@ -47,10 +46,6 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
 
   spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {
     return readSpendingOfAccount(this.database.sql, account, now);
-  }
-
-  recordUses(uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
-    return recordKeyUses(this.database, uses);
   }
 }
 

@@ -9,7 +9,7 @@ import { OperatorActionTable } from "../database/schema/schema.js";
 import { date, integer, optional, pairs, text } from "../database/sql/columns.js";
 
 /** The log of operators in SQLite or PostgreSQL. */
-export class SqlOperatorLog extends EntityStore implements OperatorLog {
+export class SqlOperatorLog extends EntityStore implements Omit<OperatorLog, "deleteBefore"> {
   async begin({ at, operator, command, arguments: given }: NewOperatorAction): Promise<OperatorActionId> {
     const id = await this.entities.insert(OperatorActionTable, {
       at,
@@ -22,12 +22,6 @@ export class SqlOperatorLog extends EntityStore implements OperatorLog {
 
   async end(id: OperatorActionId, outcome: string): Promise<void> {
     await this.entities.nativeUpdate(OperatorActionTable, { id }, { outcome });
-  }
-
-  async deleteBefore(at: Date, limit: number): Promise<number> {
-    const first = { fields: ["id"], orderBy: { id: "asc" }, limit } as const; // there is no index by time
-    const ended = await this.entities.find(OperatorActionTable, { outcome: { $ne: null } }, first);
-    return this.entities.nativeDelete(OperatorActionTable, { id: { $in: ended.map(({ id }) => id) }, at: { $lt: at } });
   }
 
   async list(limit: number, before: OperatorActionId | undefined): Promise<OperatorAction[]> {

@@ -4,11 +4,9 @@ import { SESSIONS_MAX, type Session } from "../../../domain/accounts/session.js"
 import { changeEntities, EntityStore } from "../database/orm/entities.js";
 import { AccountTable, SessionTable } from "../database/schema/schema.js";
 import { lockName } from "../database/sql/lock-name.js";
-import { toSession } from "./account-rows.js";
-import { sessionRow } from "./visitor-rows.js";
 
-/** Sessions in SQLite or PostgreSQL. */
-export class SqlSessionStore extends EntityStore implements SessionStore {
+/** Sessions in SQLite or PostgreSQL, without what `sessionReads` reads. */
+export class SqlSessionStore extends EntityStore implements Omit<SessionStore, "find"> {
   insert(session: Session, passwordHash: string): Promise<boolean> {
     const { accountId } = session;
     return changeEntities(this.database, async (manager, sql) => {
@@ -21,11 +19,6 @@ export class SqlSessionStore extends EntityStore implements SessionStore {
       manager.remove(await manager.find(SessionTable, { accountId }, { orderBy, offset: SESSIONS_MAX }));
       return true;
     });
-  }
-
-  async find(tokenSha256: string): Promise<Session | undefined> {
-    const row = await sessionRow(this.database, tokenSha256);
-    return row && toSession(row);
   }
 
   async delete(tokenSha256: string): Promise<void> {

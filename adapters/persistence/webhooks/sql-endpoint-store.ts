@@ -10,12 +10,11 @@ import { EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
 import { LISTED_ENDPOINT } from "../database/schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../database/schema/schema.js";
 import { text } from "../database/sql/columns.js";
-import { ensureDefaultEndpoint } from "./default-endpoint.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "./webhook-rows.js";
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
-export class SqlEndpointStore extends EntityStore implements EndpointStore {
+export class SqlEndpointStore extends EntityStore implements Omit<EndpointStore, "ensureDefault"> {
   insert<Refusal>(
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
@@ -31,10 +30,6 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
       if (decided.isOk()) manager.create(WebhookEndpointTable, newEndpoint(endpoint));
       return decided;
     });
-  }
-
-  ensureDefault(candidate: Endpoint): Promise<Endpoint> {
-    return ensureDefaultEndpoint(this.database, candidate);
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {
