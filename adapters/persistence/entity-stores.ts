@@ -8,7 +8,7 @@ import { prepareEntities } from "./database/orm/entities.js";
 import type { Database } from "./database/sql/database.js";
 import { SqlEndpointStore } from "./webhooks/sql-endpoint-store.js";
 
-/** The stores that use entities. They are reached from here only, so that the ORM is loaded by the first that is called. */
+/** The stores that use entities. They are reached from here only, so that the first call loads the ORM. */
 export function entityStores(database: Database) {
   prepareEntities(database.dialect);
   return {
