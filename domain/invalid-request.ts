@@ -59,8 +59,10 @@ type CreationRule =
   | { readonly name: "misnamed"; readonly meant: string }
   /** Without image URLs, the trimmed prompt needs at least `min` characters, one of them visible. */
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
-  /** The URL is one of this service, but it has no such image: deleted, expired, or never existed. */
+  /** The URL is one of this service, which has no such image for this account: deleted, hidden, private, expired. */
   | { readonly name: "missing_image" }
+  /** The URL is one of a thumbnail of this service. */
+  | { readonly name: "thumbnail" }
   /** `max_credits` is below the cost of the panorama. */
   | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
   /** The panorama is still being generated or stored. */

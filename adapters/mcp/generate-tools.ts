@@ -65,7 +65,10 @@ const fromText = (abilities: Abilities, costs: string): string =>
 const fromImages = (abilities: Abilities, costs: string): string =>
   abilities.imagesMax === 0
     ? `Cannot be used here. ${imagesSentence(abilities)} Call generate_panorama_from_text instead.`
-    : `Creates a 360° equirectangular panorama from ${countedImages(countsOf(abilities))}, with an optional description. ${costs}`;
+    : `Creates a 360° equirectangular panorama from ${countedImages(countsOf(abilities))}, with an optional description. ${CHANGES} ${costs}`;
+
+const CHANGES =
+  "The image_url of a finished panorama may be passed alone, http too, to change it: say in the prompt what is different.";
 
 /** Numbers of images for the schema of the tool. Without images, the specification's: a list of none is no schema. */
 const countsOf = ({ imagesMin, imagesMax }: Abilities): Pick<Abilities, "imagesMin" | "imagesMax"> => ({
@@ -122,13 +125,13 @@ export function generateTools(dependencies: Dependencies): readonly Tool[] {
       annotations,
       input: z.strictObject({
         image_urls: z
-          .array(z.string().meta({ pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }))
+          .array(z.string().meta({ pattern: "^https?://", maxLength: IMAGE_URL_CHARACTERS_MAX }))
           .min(1, `must have ${imagesRange(counts)} ${counts.imagesMax === 1 ? "item" : "items"}, but has none.`)
           .meta({ minItems: counts.imagesMin, maxItems: counts.imagesMax })
           .describe(
-            `${imagesRange(counts)} public https:// ${counts.imagesMax === 1 ? "URL" : "URLs"} of images. For an image without such a URL (a local file, an ` +
-              "image from the chat), call upload_reference_images first and use the URLs that it returns. " +
-              "data: URLs are not accepted.",
+            `${imagesRange(counts)} public https:// ${counts.imagesMax === 1 ? "URL" : "URLs"} of images, or the image_url of a finished panorama, http:// too. ` +
+              "For an image without such a URL (a local file, an image from the chat), call upload_reference_images " +
+              "first and use the URLs that it returns. data: URLs are not accepted.",
           ),
         prompt: z
           .string()

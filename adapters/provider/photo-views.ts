@@ -24,3 +24,7 @@ export const photoViews = (photos: readonly PixelSize[]): PhotoView[] =>
 /** The resolution of a panorama where a photo is shown: more pixels would be invisible and cause aliasing. */
 export const photoSidePixels = (panoramaWidthPixels: number): number =>
   Math.ceil((1.25 * panoramaWidthPixels * WIDTH_RADIANS) / (2 * Math.PI));
+
+/** True if a reference image is 2:1 and so is treated as a panorama. */
+export const isPanorama = ({ widthPixels, heightPixels }: PixelSize): boolean =>
+  Math.abs(widthPixels / heightPixels - 2) <= 0.02;

@@ -14,6 +14,9 @@ export const imageProblemIn = (reason: string): string | undefined =>
 /** The customer's message for an image of this service that was deleted. */
 export const NOT_HOSTED = "it is not stored here any more";
 
+/** For the log: assets had another address when the task was accepted. No other image is read over http. */
+export const FORMER_ADDRESS = "an http URL is no address of a stored image any more";
+
 export const unavailable = (reason: string): ProviderUnavailable => ({ kind: "provider_unavailable", reason });
 
 /** A reference image as every decoder and provider can read it. The error is a reason for the log. */

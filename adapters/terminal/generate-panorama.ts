@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
+import { parseTaskId } from "../../domain/ids.js";
 import { FILE_EXTENSIONS } from "../../domain/images/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { type Creation, parseCreation } from "../../domain/tasks/creation-request.js";
@@ -18,7 +19,7 @@ import type { ProgressDisplay } from "./progress-display.js";
 /** The options of `panorama generate`. */
 export type GenerateOptions = {
   readonly prompt: string | undefined;
-  /** https URLs and paths of local files. */
+  /** URLs, paths of local files, and ids of own panoramas. */
   readonly images: readonly string[];
   readonly resolution: string;
   readonly visibility: string;
@@ -61,8 +62,8 @@ export const generatePanorama = async (
   { client, progress, onChange, signal = new AbortController().signal }: Dependencies,
   options: GenerateOptions,
 ): Promise<Result<GeneratedPanorama, GenerateError>> => {
-  // Checks the whole request before anything is uploaded and credits are spent. A placeholder stands for each local
-  // image, whose URL is known only after the upload.
+  // Checks the whole request before anything is uploaded and credits are spent. A placeholder stands for each image
+  // whose URL is not known yet.
   const checked = requestFor(
     options,
     options.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
@@ -73,7 +74,7 @@ export const generatePanorama = async (
   const writeError = await writeErrorOf(options.out);
   if (writeError !== undefined) return err(misused(writeError));
 
-  const imageUrls = await uploadLocal({ client, progress, signal }, options.images);
+  const imageUrls = await urlsOf({ client, progress, signal }, options.images);
   if (imageUrls.isErr()) return err(imageUrls.error);
   const creation = requestFor(options, imageUrls.value);
   if (creation.isErr()) return err(creation.error);
@@ -204,19 +205,24 @@ const writeErrorOf = async (out: string | undefined): Promise<string | undefined
   }
 };
 
-/** Uploads the local images in one request. Returns the URLs of all images, in order. */
-const uploadLocal = async (
+/** Uploads the local images in one request, after the panoramas are read. Returns the URLs of all images, in order. */
+const urlsOf = async (
   { client, progress, signal }: WithSignal,
   images: readonly string[],
 ): Promise<Result<readonly string[], GenerateError>> => {
-  const paths = images.filter((image) => !isUrl(image));
-  if (paths.length === 0) return ok(images);
+  const urls = new Map<number, string>();
+  const paths: string[] = [];
   const files: ReferenceImage[] = [];
-  for (const path of paths) {
-    const bytes = await readFile(path).catch(() => undefined);
-    if (bytes === undefined) return err(misused(`${path}: cannot be read.`));
-    files.push({ bytes, name: basename(path) });
+  for (const [index, image] of images.entries()) {
+    const found = isUrl(image) ? ok(image) : await fileOrPanorama(image, client, signal);
+    if (found.isErr()) return err(found.error);
+    if (typeof found.value === "string") urls.set(index, found.value);
+    else {
+      files.push({ bytes: found.value, name: basename(image) });
+      paths.push(image);
+    }
   }
+  if (paths.length === 0) return ok([...urls.values()]);
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
   const uploaded = await resultOf(client.upload(files, { signal }));
   if (uploaded.isErr()) {
@@ -224,8 +230,29 @@ const uploadLocal = async (
     const message = messageWithNames(uploaded.error, names);
     return err(refusalOf({ ...uploaded.error, message, mayHaveBeenAccepted: false })); // an upload costs nothing
   }
-  const urls = [...uploaded.value.image_urls];
-  return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));
+  const uploads = [...uploaded.value.image_urls];
+  return ok(images.map((image, index) => urls.get(index) ?? uploads.shift() ?? image));
+};
+
+/** The bytes of the file, or, if no file has this name, the URL of the own panorama with this id. */
+const fileOrPanorama = async (
+  image: string,
+  client: PanoramaClient,
+  signal: AbortSignal,
+): Promise<Result<Uint8Array | string, GenerateError>> => {
+  const bytes = await readFile(image).catch((error: NodeJS.ErrnoException) => error.code);
+  if (typeof bytes === "object") return ok(bytes);
+  if (bytes !== "ENOENT" || parseTaskId(image) === undefined) return err(misused(`${image}: cannot be read.`));
+  const read = await resultOf(client.read(image, { signal }));
+  if (read.isErr()) {
+    const isUnknown = read.error.code === "not_found";
+    return err(isUnknown ? misused(`${image}: is no file, and no panorama of this account.`) : refusalOf(read.error));
+  }
+  const { output } = read.value.status === "succeeded" ? read.value : {};
+  if (!output?.storage_status.startsWith("saved")) {
+    return err(misused(`${image}: this panorama has no stored image. Wait until it has, or use another one.`));
+  }
+  return ok(output.image_url);
 };
 
 const misused = (message: string): GenerateError => ({ kind: "usage", message });

@@ -60,6 +60,7 @@ const predicates: {
     `must have at least ${min} characters, not counting white space at its ends, and a visible one, if there are no ${imageUrls}, but is ${shown(actual)}.`,
   missing_image: () =>
     "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
+  thumbnail: () => "is a thumbnail; use the image_url of the panorama.",
   cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
   not_finished: () => "is still being generated or stored; delete it when it is finished, or cancel it first.",
   images_only: () => "must have an item: this service makes panoramas from images only.",

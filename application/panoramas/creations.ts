@@ -7,19 +7,17 @@ import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { type BudgetState, type OpeningRefusal, openTask } from "../../domain/tasks/open-task.js";
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
-import type { SubmittingTask, Task } from "../../domain/tasks/task.js";
+import type { SubmittingTask, SucceededTask, Task } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../application-settings.js";
 import { acceptsCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
-import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
-import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskOpening } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
-import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
+import { type ImageUrls, isPanoramaAt, type PanoramaSources, readImageUrls, sourceAt } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
 /** Reasons why a creation is refused. Nothing is charged. */
@@ -49,18 +47,17 @@ type Creation = {
 /** `replayed`: true for the task of an earlier call with the same idempotency key. Nothing was started or charged. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
-type CreationPorts = SubmissionPorts & {
-  readonly tasks: Pick<TaskAccess, "isHiddenImage">;
-  readonly storage: ObjectStorage;
-  readonly generationTime: Pick<GenerationTime, "lately">;
-  readonly ids: Pick<Ids, "taskId" | "slug">;
-  readonly secrets: Pick<Secrets, "sha256">;
-  /**
-   * Creates the account's default endpoint, before a task with a `webhook_url` is opened (webhooks/webhooks.ts).
-   * Absent if the installation sends no webhooks.
-   */
-  readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
-};
+type CreationPorts = SubmissionPorts &
+  PanoramaSources & {
+    readonly generationTime: Pick<GenerationTime, "lately">;
+    readonly ids: Pick<Ids, "taskId" | "slug">;
+    readonly secrets: Pick<Secrets, "sha256">;
+    /**
+     * Creates the account's default endpoint, before a task with a `webhook_url` is opened (webhooks/webhooks.ts).
+     * Absent if the installation sends no webhooks.
+     */
+    readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
+  };
 
 /** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings &
@@ -88,8 +85,7 @@ export function creations(ports: CreationPorts, settings: CreationSettings) {
       const supported = ports.provider.checkRequest(request);
       if (supported.isErr()) return err(supported.error);
       const opening = newOpening(ports, settings, { owner, request, idempotencyKey, ...options });
-      const images =
-        request.imageUrls.length === 0 ? undefined : await readImageUrls(ports.storage, ports.tasks, request.imageUrls);
+      const images = request.imageUrls.length === 0 ? undefined : await readImageUrls(ports, owner, request.imageUrls);
       if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
       const opened = await ports.tasks.open(withImages(opening, images));
@@ -102,6 +98,12 @@ export function creations(ports: CreationPorts, settings: CreationSettings) {
       }
       const submission = await submitReserved(ports, settings, task, opening.dueAt);
       return submission.map((submitted) => ({ task: submitted, replayed }));
+    },
+
+    /** The panorama that a task was made from, if the visitor may open it: its owner, or anybody if it is public. */
+    async findSource({ request }: Task, visitor: AccountId | undefined): Promise<SucceededTask | undefined> {
+      const url = request.imageUrls.find((image) => isPanoramaAt(ports, image));
+      return url === undefined ? undefined : sourceAt(ports, visitor, url);
     },
   };
 }

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type IllegalTransition, retry } from "../../domain/images/storage-status.js";
 import type { Slug } from "../../domain/tasks/slug.js";
-import { type SucceededTask, type Task, withImage } from "../../domain/tasks/task.js";
+import { isReferenceFor, type SucceededTask, type Task, withImage } from "../../domain/tasks/task.js";
 import type { TaskFilter } from "../../domain/tasks/task-filter.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 import type { ApplicationSettings } from "../application-settings.js";
@@ -60,6 +60,12 @@ export function panoramas({ tasks, clock }: PanoramaPorts, settings: GallerySett
     async findOwn(slug: Slug, owner: AccountId): Promise<Task | undefined> {
       const task = await tasks.findBySlug(slug);
       return task?.accountId === owner ? task : undefined;
+    },
+
+    /** `GET /works?change={slug}`: a panorama that the account may make another one from. */
+    async findReference(slug: Slug, account: AccountId): Promise<SucceededTask | undefined> {
+      const task = await tasks.findBySlug(slug);
+      return task && isReferenceFor(task, account) ? task : undefined;
     },
 
     /** `GET /p/{slug}`: the finished panorama of this slug. Private and unknown slugs both give `undefined`. */

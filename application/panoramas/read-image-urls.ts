@@ -1,6 +1,8 @@
-import { isInObjectFolder, isReference, type ObjectName } from "../../domain/images/object-name.js";
+import type { AccountId } from "../../domain/ids.js";
+import { isInObjectFolder, isReference, isThumbnail, type ObjectName } from "../../domain/images/object-name.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isPublicHost } from "../../domain/public-host.js";
+import { isReferenceFor, type SucceededTask } from "../../domain/tasks/task.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 
@@ -15,24 +17,31 @@ export type ImageUrls = {
   readonly refusal: InvalidRequest | undefined;
 };
 
+/** Where panoramas and their images are found. */
+export type PanoramaSources = {
+  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf">;
+  readonly tasks: Pick<TaskAccess, "findByImage">;
+};
+
 /**
- * Finds uploads of this service among the URLs and checks the others: another image of this service must exist and not
- * be hidden by an operator; any other URL must not be at a private address. URLs of this installation may be private.
+ * Finds uploads of this service among the URLs and checks the others: a panorama of this service must be one that the
+ * owner of the creation may see; any other URL must be https, and not at a private address. URLs of this installation
+ * may be http and private.
  */
 export async function readImageUrls(
-  storage: ObjectStorage,
-  tasks: Pick<TaskAccess, "isHiddenImage">,
+  sources: PanoramaSources,
+  owner: AccountId,
   imageUrls: readonly string[],
 ): Promise<ImageUrls> {
   const recorded = new Map<number, ObjectName>();
   let refusal: InvalidRequest | undefined;
   for (const [index, url] of imageUrls.entries()) {
-    const name = storage.nameOf(url);
+    const name = sources.storage.nameOf(url);
     if (name !== undefined && isReference(name)) {
       recorded.set(index, name);
       continue;
     }
-    const rule = refusal === undefined ? await brokenRule(storage, tasks, url, name) : undefined;
+    const rule = refusal === undefined ? await brokenRule(sources, owner, url, name) : undefined;
     if (rule !== undefined) refusal = invalidRequest("image_urls", rule, index);
   }
   return { recorded, refusal };
@@ -40,19 +49,37 @@ export async function readImageUrls(
 
 /**
  * The broken rule of a URL. A panorama can be a reference too; if its owner deletes it before it is read, the task
- * fails and is refunded. If the storage is down, the provider finds out later.
+ * fails and is refunded.
  */
 async function brokenRule(
-  storage: ObjectStorage,
-  tasks: Pick<TaskAccess, "isHiddenImage">,
+  sources: PanoramaSources,
+  owner: AccountId,
   url: string,
   name: ObjectName | undefined,
 ): Promise<BrokenRule | undefined> {
   if (name !== undefined) {
-    const isThere = (await storage.has(name)).unwrapOr(true) && !(await tasks.isHiddenImage({ name }));
-    return isThere ? undefined : { name: "missing_image" };
+    if (isThumbnail(name)) return { name: "thumbnail" };
+    return (await sourceAt(sources, owner, url)) === undefined ? { name: "missing_image" } : undefined;
   }
-  if (isInObjectFolder(url, (name) => storage.urlOf(name))) return { name: "missing_image" };
-  const { hostname } = new URL(url);
+  if (isInObjectFolder(url, (folder) => sources.storage.urlOf(folder))) return { name: "missing_image" };
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "https:") return { name: "https_url", actual: url };
   return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };
+}
+
+/** True for the URL of a panorama of this service, which may be deleted. */
+export function isPanoramaAt({ storage }: Pick<PanoramaSources, "storage">, url: string): boolean {
+  const name = storage.nameOf(url);
+  return name !== undefined && !isReference(name);
+}
+
+/** The panorama whose image is at the URL, if the account may make another one from it. */
+export async function sourceAt(
+  { storage, tasks }: PanoramaSources,
+  account: AccountId | undefined,
+  url: string,
+): Promise<SucceededTask | undefined> {
+  const name = storage.nameOf(url);
+  const task = name && (await tasks.findByImage(name));
+  return task && isReferenceFor(task, account) ? task : undefined;
 }

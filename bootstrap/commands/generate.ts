@@ -18,9 +18,14 @@ export const generate: Command = {
   about:
     "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C stops waiting and prints the task id; the task continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY.",
   usage:
-    "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
+    "[PROMPT] [--image FILE_URL_OR_ID ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
-    image: { type: "string", multiple: true, default: [], about: "reference image, a file or an https URL" },
+    image: {
+      type: "string",
+      multiple: true,
+      default: [],
+      about: "reference image: a file, a URL, or the id of an own panorama",
+    },
     resolution: { type: "string", default: "1k", about: "1k, 2k or 4k" },
     visibility: { type: "string", default: "private", about: "private or public" },
     seed: { type: "string", about: "gives the same picture again, if the provider supports seeds" },

@@ -25,6 +25,9 @@ export const panoramaName = (unguessable: string): ObjectName => `panoramas/${un
 export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
   panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
 
+/** True for the thumbnail of a panorama. */
+export const isThumbnail = (name: ObjectName): boolean => panoramaOf(name) !== name;
+
 /** The name of the panorama whose image or thumbnail this is. */
 export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumbnail\.webp$/, ".jpg") as ObjectName;
 

@@ -37,7 +37,7 @@ type Fields = {
   readonly resolution: Resolution;
   /** Trimmed, 1 to 4000 characters, not all of them invisible; `undefined` only if there are image URLs. */
   readonly prompt: string | undefined;
-  /** 0 to 3 https URLs; with at least one, the panorama is made from images. */
+  /** 0 to 3 URLs, https or of this service; with at least one, the panorama is made from images. */
   readonly imageUrls: readonly string[];
   readonly visibility: Visibility;
   /** 0 to 2^31 - 1. Providers without seeds ignore it. */
@@ -47,10 +47,7 @@ type Fields = {
   readonly webhookUrl: string | undefined;
 };
 
-const isUrlOf =
-  (scheme: RegExp) =>
-  (text: string): boolean =>
-    scheme.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
+const isUrl = (text: string): boolean => /^https?:\/\//.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
 
 /** False for a URL with user name or password, which would be stored, logged and sent to the provider. */
 const hasNoUserInfo = (text: string): boolean => {
@@ -64,8 +61,11 @@ const characters = (text: string): number => [...text].length;
 /** Options of a zod refinement: the rule that the input breaks. After it, no other check of the same value runs. */
 const brokenRule = <Input = string>(rule: (input: Input) => BrokenRule) => ({ params: { rule }, abort: true });
 
-/** A URL that starts with https:// and has no user name or password. `scheme`: if others are checked later. */
-const httpsUrlSchema = (charactersMax: number, scheme = /^https:\/\//) =>
+/**
+ * An http or https URL without user name and password. Later checks refuse http: elsewhere than at this service for an
+ * image (application/panoramas/read-image-urls.ts), elsewhere than at an origin of the operator for a webhook.
+ */
+const urlSchema = (charactersMax: number) =>
   z
     .string()
     .refine(
@@ -77,14 +77,14 @@ const httpsUrlSchema = (charactersMax: number, scheme = /^https:\/\//) =>
       brokenRule(() => ({ name: "storable_text" })),
     )
     .refine(
-      isUrlOf(scheme),
+      isUrl,
       brokenRule((url) => ({ name: "https_url", actual: url })),
     )
     .refine(
       hasNoUserInfo,
       brokenRule(() => ({ name: "no_user_info" })),
     )
-    .meta({ format: "uri", pattern: "^https://", maxLength: charactersMax });
+    .meta({ format: "uri", pattern: "^https?://", maxLength: charactersMax });
 
 /** The trimmed prompt; empty if nothing of it is visible. */
 const textOf = (prompt: string): string => (isBlank(prompt) ? "" : prompt.trim());
@@ -110,7 +110,7 @@ export const creationRequestSchema = z
       .meta({ maxLength: PROMPT_CHARACTERS_MAX })
       .optional(),
     image_urls: z
-      .array(httpsUrlSchema(IMAGE_URL_CHARACTERS_MAX))
+      .array(urlSchema(IMAGE_URL_CHARACTERS_MAX))
       // Not `max`: zod would compare the `length` of any object, and throw if that is an object itself.
       .refine(
         (urls) => urls.length <= IMAGE_URLS_MAX,
@@ -153,7 +153,7 @@ export const creationRequestSchema = z
       .min(0)
       .optional()
       .meta({ description: "The most that this panorama may cost. If it costs more, nothing is created or reserved." }),
-    webhook_url: httpsUrlSchema(WEBHOOK_URL_CHARACTERS_MAX, /^https?:\/\//)
+    webhook_url: urlSchema(WEBHOOK_URL_CHARACTERS_MAX)
       .meta({
         format: "uri",
         pattern: "^https://",

@@ -184,6 +184,16 @@ export const isRefusedCreation = (before: Task, next: Task): boolean =>
 export const isInGallery = (task: Task): task is SucceededTask =>
   task.state === "succeeded" && task.request.visibility === "public" && isPermanent(task.image);
 
+/**
+ * True if the account may make a panorama from this one: its own, or a public one. Without an account, a public one.
+ * Its image is in permanent storage, and no operator has hidden it.
+ */
+export const isReferenceFor = (task: Task, account: AccountId | undefined): task is SucceededTask =>
+  task.state === "succeeded" &&
+  isPermanent(task.image) &&
+  task.hiddenReason === undefined &&
+  (task.accountId === account || task.request.visibility === "public");
+
 /** Initial view direction: the best part of the picture. `undefined`: its middle. */
 export const startViewOf = ({ figures }: SucceededTask): StartView | undefined => figures?.view;
 

@@ -164,6 +164,17 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
       expect(await asked()).toEqual([false, false, false]);
     });
 
+    it("finds a task by its image, until it is deleted", async () => {
+      const task = await kept();
+      expect(await stores.tasks.findByImage(anImageName(1))).toEqual(task);
+      expect(await stores.tasks.findByImage(thumbnailNameOf(anImageName(1)))).toBeUndefined();
+      expect(await stores.tasks.findByImage(anImageName(2))).toBeUndefined();
+      (await stores.tasks.hide(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      expect(await stores.tasks.findByImage(anImageName(1))).toMatchObject({ id: task.id, hiddenReason: "why" });
+      (await stores.tasks.delete(task.id, owner, end))._unsafeUnwrap();
+      expect(await stores.tasks.findByImage(anImageName(1))).toBeUndefined();
+    });
+
     it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
       const { tasks } = stores;
       const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));

@@ -248,7 +248,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a creation accepts a URL that is not https",
     file: "domain/tasks/creation-request.ts",
-    edits: [["scheme.test(text) && ", ""]],
+    edits: [["/^https?:\\/\\//.test(text) && ", ""]],
     foundBy: tests("test/domain/tasks/creation-request.test.ts"),
   },
   {

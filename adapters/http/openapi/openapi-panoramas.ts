@@ -99,7 +99,7 @@ const creationRequest = ({ policy: { prices }, abilities }: Described) => {
 };
 
 const EACH_IMAGE =
-  "Each is at a public address, or is an image of this service that is not deleted. One at another host is a JPEG, PNG or WebP, and should have at most 10 MiB: every image generator takes that.";
+  "Each is an https URL at a public address, an uploaded image of this service, or the image_url of a finished panorama, your own or a public one, also if it begins with http://. To change a panorama, send its image_url alone and say in the prompt what is different. One at another host is a JPEG, PNG or WebP, and should have at most 10 MiB: every image generator takes that.";
 
 /** The task of the path. */
 export const taskPath = ({ examples }: Described) =>

@@ -3,7 +3,7 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { ImageAddress, IsHidden, TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { StaleTask, TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { panoramaOf } from "../../../domain/images/object-name.js";
+import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
@@ -36,6 +36,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess =>
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     hide: (id, hidden, nextName) => hideTask(database, id, hidden, nextName),
     hideAll: (owner, hidden, limit, nextName) => hideTasks(database, owner, hidden, limit, nextName),
+    findByImage: (name) => findByImage(database, name),
     isHiddenImage: (image) => isHiddenImage(database, image),
     recordCancelRequest: (task, now) => recordCancelRequest(database, task, now),
     delete: (id, owner, now, by) => deleteTask(database, { id, owner }, now, by),
@@ -89,6 +90,11 @@ const setVisibility = async (
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
+};
+
+const findByImage = async (database: Database, name: ObjectName): Promise<Task | undefined> => {
+  const [row] = await database.sql("select * from task where image_name = ? and deleted_at is null", [name]);
+  return row && toTask(row);
 };
 
 const isHiddenImage = async (database: Database, image: ImageAddress): Promise<boolean> => {

@@ -267,11 +267,13 @@ export class LocalProvider implements GenerationProvider {
     const size = { widthPixels, heightPixels };
     if (trigger === "plain") return this.sign(await plain(job, size));
     const sidePixels = photoSidePixels(widthPixels);
-    const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + imageUrls.length * 3 * sidePixels ** 2;
+    const panoramaSize = imageUrls.length === 1 ? size : undefined;
+    const referencePixels = panoramaSize ? widthPixels * heightPixels : imageUrls.length * sidePixels ** 2;
+    const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + 3 * referencePixels;
     const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
       const references: Reference[] = [];
       for (const [imageIndex, url] of imageUrls.entries()) {
-        const reference = await this.references.load(url, sidePixels, signal);
+        const reference = await this.references.load(url, sidePixels, signal, panoramaSize);
         if (signal.aborted) return undefined;
         if (reference.isErr()) return { ...reference.error, imageIndex };
         references.push(reference.value);

@@ -1,11 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { IMAGE_PIXELS_MAX } from "../../../domain/images/image-type.js";
+import type { PixelSize } from "../../../domain/images/resolution.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
 import { decodingError } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
+import { isPanorama } from "../photo-views.js";
 import type { PublicFetch } from "../public-fetch.js";
-import { aboutImage, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
+import { aboutImage, FORMER_ADDRESS, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
 import type { Reference } from "./painter/references.js";
 
 /** `reason` is for the log. */
@@ -14,6 +16,8 @@ export type UnusableReference = {
   readonly reason: string;
   readonly imageProblem: string | undefined;
 };
+
+type Loaded = Result<Reference, UnusableReference>;
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
@@ -30,14 +34,18 @@ export class ReferenceImages {
     this.publicFetch = publicFetch;
   }
 
-  /** Scales the image down to fit into a square of `sidePixels`. Fails soon after it was `stopped`. */
-  async load(url: string, sidePixels: number, stopped: AbortSignal): Promise<Result<Reference, UnusableReference>> {
+  /**
+   * Scales the image down to fit into a square of `sidePixels`, a panorama to `panoramaSize`, if given. Fails soon
+   * after it was `stopped`.
+   */
+  async load(url: string, sidePixels: number, stopped: AbortSignal, panoramaSize?: PixelSize): Promise<Loaded> {
     const bytes = await this.read(url, stopped);
-    return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels);
+    return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels, panoramaSize);
   }
 
   private async read(url: string, stopped: AbortSignal): Promise<Result<Uint8Array, UnusableReference>> {
     const name = this.storage.nameOf(url);
+    if (name === undefined && url.startsWith("http:")) return err(unreachable(FORMER_ADDRESS, NOT_HOSTED));
     if (name !== undefined) {
       const stored = await this.storage.read(name);
       return stored.mapErr((error) =>
@@ -56,14 +64,16 @@ export class ReferenceImages {
   }
 }
 
-const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
+const decode = async (bytes: Uint8Array, sidePixels: number, panoramaSize?: PixelSize): Promise<Loaded> => {
   const sound = await soundReference(bytes);
   if (sound.isErr()) return err(unusable(sound.error));
+  const fills = panoramaSize !== undefined && isPanorama(sound.value.size);
+  const [width, height] = fills ? [panoramaSize.widthPixels, panoramaSize.heightPixels] : [sidePixels, sidePixels];
   try {
     const { data, info } = await decoding((sharp) =>
       sharp(sound.value.bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
         .rotate()
-        .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
+        .resize(width, height, fills ? { fit: "fill" } : { fit: "inside", withoutEnlargement: true })
         .flatten({ background: "#808080" })
         .toColourspace("srgb")
         .raw()

@@ -126,7 +126,7 @@ export type CreationContext = ReferenceSources & {
   readonly deadlineSeconds: number;
   /**
    * The request's prompt with instructions for a model that was not trained on panoramas. Its reference images are
-   * given as they are (`separate`) if `givenAs` is absent.
+   * given as they are if `givenAs` is absent.
    */
   readonly promptFor: (request: CreationRequest, givenAs?: GivenAs) => string;
   readonly read: Read;

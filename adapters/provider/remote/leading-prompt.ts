@@ -43,7 +43,8 @@ const REFERENCES: Readonly<Record<GivenAs, (directions: readonly string[]) => st
   canvas: (directions) =>
     `The given picture is this panorama with parts already painted: ${directions.join("; ")}. ` +
     "Keep these parts as they are, and paint the rest, so that all is one world without visible borders. ",
-  panorama: () => "The given picture is such a panorama already: keep its shape and what it shows. ",
+  panorama: () =>
+    "The given picture is such a panorama already. Keep its shape and what it shows, except for what the scene changes. ",
 };
 
 /** The prompt for a model that was not trained on panoramas. The customer's words stay as they are. */

@@ -13,6 +13,7 @@ import type {
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
+import { isReference } from "../../../domain/images/object-name.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
@@ -23,7 +24,7 @@ import { jsonOf } from "./answers/read-answer.js";
 import type { Answer } from "./calls/upstream-http.js";
 import { type CancelCalls, correlationSeed, type Dialect, pathBelow, type Read, type Report } from "./dialect.js";
 import type { HostedImages } from "./images/reference-input.js";
-import { leadingPrompt } from "./leading-prompt.js";
+import { type GivenAs, leadingPrompt } from "./leading-prompt.js";
 import { ProviderApi, type ProviderApiParts } from "./provider-api.js";
 import type { CheckFailure } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
@@ -107,12 +108,19 @@ export class RemoteProvider implements GenerationProvider {
     return this.dialect.check?.(this.listApi.read) ?? ok(undefined);
   }
 
+  /** A finished panorama of this service is there to be changed, if it comes alone. */
+  private givenAs([url, ...others]: readonly string[]): GivenAs {
+    const name = url === undefined || others.length > 0 ? undefined : this.storage.nameOf(url);
+    return name === undefined || isReference(name) ? "separate" : "panorama";
+  }
+
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const { webhookUrls, generationDeadlineMilliseconds } = this.settings;
     const creation = this.dialect.creation(order, {
       webhookUrl: webhookUrls?.of(order.taskId),
       deadlineSeconds: Math.ceil(generationDeadlineMilliseconds / 1000),
-      promptFor: (request, givenAs) => leadingPrompt(request, this.settings.promptTemplate, givenAs),
+      promptFor: (request, givenAs = this.givenAs(request.imageUrls)) =>
+        leadingPrompt(request, this.settings.promptTemplate, givenAs),
       storage: this.storage,
       read: this.read,
       readList: this.listApi.read,

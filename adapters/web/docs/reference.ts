@@ -202,7 +202,7 @@ const rulesOf = (schema: Schema): Html | undefined => {
     items?.maxLength !== undefined && html`Each has at most ${items.maxLength} characters. `,
     additionalProperties?.maxLength !== undefined &&
       html`Values have at most ${additionalProperties.maxLength} characters. `,
-    (schema.pattern ?? items?.pattern) === "^https://" && html`Begins with <code>https://</code>. `,
+    schema.pattern === "^https://" && html`Begins with <code>https://</code>. `,
     schema.default !== undefined && html`Default: ${value(schema.default)}. `,
     schema.example !== undefined && html`Example: ${value(schema.example)}. `,
   ];

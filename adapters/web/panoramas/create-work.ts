@@ -27,10 +27,11 @@ export const createRoute = (parts: WorksParts): Page => ({
   }),
 });
 
-/** Path to open after login, with the prompt of the form. Files are lost. */
+/** Path to open after login, with the prompt of the form and the panorama to be changed. Files are lost. */
 const pathWithPrompt = (form: URLSearchParams): string => {
-  const prompt = form.get("prompt")?.trim();
-  return prompt ? `/works?${new URLSearchParams({ prompt })}` : "/works";
+  const [prompt, change] = [form.get("prompt")?.trim(), form.get("change")];
+  const kept = new URLSearchParams({ ...(change && { change }), ...(prompt && { prompt }) });
+  return kept.size === 0 ? "/works" : `/works?${kept}`;
 };
 
 /** Placeholder URL for each file that is not uploaded yet. */

@@ -172,8 +172,12 @@ const viewer = async (
     thumbnail: thumbnailUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
+  const hasImages = !isEmbedded && task.request.imageUrls.length > 0;
+  const source = hasImages ? await parts.panoramas.findSource(task, visitor?.account.id) : undefined;
   const main = viewerScene(task, scene, {
     isEmbedded,
+    source,
+    mayChange: !isEmbedded && task.hiddenReason === undefined && parts.panoramas.readAbilities().imagesMax > 0,
     owner: isOwner ? visitor : undefined,
     hasGallery: layout.hasGallery,
     reportTo: parts.operatorEmail,

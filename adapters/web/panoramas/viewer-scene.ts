@@ -2,7 +2,8 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import { startViewOf } from "../../../domain/tasks/task.js";
+import { viewerPath } from "../../../domain/tasks/slug.js";
+import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/numbers.js";
 import { hiddenSentence } from "../../wording/sentences.js";
 import { type Html, html, icon } from "../html.js";
@@ -22,6 +23,10 @@ type Urls = {
 type Options = {
   /** In a frame of another page. */
   readonly isEmbedded: boolean;
+  /** The panorama that it was made from, if the visitor may open that. */
+  readonly source: SucceededTask | undefined;
+  /** True if another panorama can be made from it. */
+  readonly mayChange: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
   /** True if this installation has a public gallery. */
@@ -52,6 +57,11 @@ export const viewerScene = (task: ViewableTask, { url, thumbnail, link }: Urls, 
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
 ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
+  options.mayChange && html`<a href="${options.enter(`/works?change=${task.slug}`)}">Change this panorama</a>`
+}${
+  options.source &&
+  html`<span>Made from <a href="${viewerPath(options.source.slug, options.source.request.visibility)}">${titleOf(options.source)}</a></span>`
+}${
   visibility === "public" &&
   !isEmbedded &&
   options.owner === undefined &&

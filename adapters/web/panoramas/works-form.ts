@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Visitor } from "../../../application/accounts/sessions.js";
+import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
@@ -11,7 +12,7 @@ import {
   parseCreationRequest,
   SEED_MAX,
 } from "../../../domain/tasks/creation-request.js";
-import type { Task } from "../../../domain/tasks/task.js";
+import type { SucceededTask, Task } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/numbers.js";
 import { imagesRange } from "../../wording/sentences.js";
 import { type Html, html } from "../html.js";
@@ -50,6 +51,12 @@ export const fieldsOf = ({ request }: Task, images: Images): URLSearchParams => 
   return form;
 };
 
+/** Adds a panorama to be changed, as the first picture. The field `change` also opens the form again after a login. */
+export const addSource = (form: URLSearchParams, { slug, image }: SucceededTask, images: Images): void => {
+  form.set("change", slug);
+  form.set("uploaded_url", images.urlOf(image.imageName));
+};
+
 const isStoredHere = (url: string, images: Images): boolean =>
   URL.canParse(url) && new URL(url).origin === imageOrigin(images);
 
@@ -80,9 +87,9 @@ export const creationForm = (
   return html`
 <form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create" novalidate data-balance="${balance}">
 ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
-<p class="error" id="form-error" role="alert" hidden></p>
+${form.has("change") && html`<input type="hidden" name="change" value="${form.get("change") ?? ""}">`}<p class="error" id="form-error" role="alert" hidden></p>
 <div class="words"><label for="prompt">Prompt</label>
-<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
+<textarea name="prompt" rows="3" placeholder="${form.has("change") ? "What should be different?" : "A quiet lake at dawn, mist over the water"}" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
 ${offer && html`<p class="hint">${offer.sentence}</p>`}
 <p class="hint count" id="count">Up to ${count(promptCharactersMax)} characters</p></div>
 <div class="columns">
@@ -136,9 +143,11 @@ ${
 </details>`;
 };
 
+/** Of a panorama, the thumbnail is shown. */
 const uploadedPicture = (url: string, number: number, images: Images): Html =>
   html`<li>${
-    isStoredHere(url, images) && html`<img src="${url}" alt="" width="96" height="72">`
+    isStoredHere(url, images) &&
+    html`<img src="${url.startsWith(images.urlOf("panoramas/" as ObjectName)) ? thumbnailNameOf(url as ObjectName) : url}" alt="" width="96" height="72">`
   }<label class="check"><input type="checkbox" name="uploaded_url" value="${url}" checked> Picture ${number}</label></li>`;
 
 type Choice = {

@@ -5,7 +5,7 @@ import { type MemberFormOptions, STALE_FORM } from "../session-guard.js";
 import { createRoute } from "./create-work.js";
 import { selectedWorks } from "./selected-works.js";
 import { cancelRoute, deleteRoute, visibilityRoute } from "./work-actions.js";
-import { fieldsOf, fieldsWithPrompt } from "./works-form.js";
+import { addSource, fieldsOf, fieldsWithPrompt } from "./works-form.js";
 import { type WorksParts, worksListPage } from "./works-list-page.js";
 
 /** `/works` of a logged-in account: the list of its panoramas, the form to create one, and actions on each. */
@@ -33,15 +33,23 @@ const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
   pathAfterLogin: () => "/works",
 });
 
-/** `?from={slug}` fills the form with one of their panoramas, `?prompt=` with a prompt. */
+/**
+ * `?from={slug}` fills the form with the values of one of their panoramas, `?prompt=` with a prompt. `?change={slug}` makes one of
+ * their own or a public panorama its first picture.
+ */
 const listRoute = (parts: WorksParts): Page => ({
   method: "GET",
   path: "/works",
   body: "none",
   handle: parts.guard.member(async ({ query }, visitor) => {
+    const { panoramas, images } = parts;
+    const { id } = visitor.account;
     const slug = parseSlug(query.get("from") ?? "");
-    const task = slug && (await parts.panoramas.findOwn(slug, visitor.account.id));
-    const form = task === undefined ? fieldsWithPrompt(query.get("prompt") ?? "") : fieldsOf(task, parts.images);
+    const task = slug && (await panoramas.findOwn(slug, id));
+    const form = task === undefined ? fieldsWithPrompt(query.get("prompt") ?? "") : fieldsOf(task, images);
+    const changed = panoramas.readAbilities().imagesMax === 0 ? undefined : parseSlug(query.get("change") ?? "");
+    const source = changed && (await panoramas.findReference(changed, id));
+    if (source !== undefined) addSource(form, source, images);
     return worksListPage(parts, { status: 200 }, { query, form }, visitor);
   }),
 });

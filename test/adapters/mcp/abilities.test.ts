@@ -19,7 +19,7 @@ describe("the MCP tools of a service", () => {
     [
       ONE_IMAGE,
       FROM_TEXT,
-      /from 1 reference image, with an optional description\. Costs/,
+      /from 1 reference image, with an optional description\. .+ to change it: say in the prompt what is different\. Costs/,
       { minItems: 1, maxItems: 1 },
       /This installation takes up to 1 reference image\./,
       "Next: use up to 1 of these URLs as image_urls of generate_panorama_from_images. Unused,",
@@ -27,7 +27,7 @@ describe("the MCP tools of a service", () => {
     [
       NEEDS_IMAGES,
       /^Cannot be used here\. This installation needs 1 to 3 reference images\. Call generate_panorama_from_images/,
-      /from 1 to 3 reference images, with an optional description\. Costs/,
+      /from 1 to 3 reference images, with an optional description\. .+ to change it: say in the prompt what is different\. Costs/,
       { minItems: 1, maxItems: 3 },
       /This installation needs 1 to 3 reference images\./,
       "Next: use up to 3 of these URLs as image_urls of generate_panorama_from_images. Unused,",

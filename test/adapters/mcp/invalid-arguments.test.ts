@@ -43,7 +43,7 @@ const INVALID: Readonly<Record<string, readonly Row[]>> = {
       /at most 3/,
       "Call the tool again with at most 3 it",
     ],
-    ["an http URL", { image_urls: ["http://a.test/"], resolution: "1k" }, /^image_urls\[0\]: .*https:/, A_URL],
+    ["an ftp URL", { image_urls: ["ftp://a.test/"], resolution: "1k" }, /^image_urls\[0\]: .*https:/, A_URL],
     ["a data: URL", { image_urls: [`data:image/png;base64,${anImage}`], resolution: "1k" }, /https/, ""],
   ],
   get_panorama_task: [

@@ -101,7 +101,7 @@ describe("panorama generate", () => {
       expect(await refused({ seed })).toMatch(/^--seed: must be an integer from 0 to 2147483647/);
     }
     expect(await refused({ images: Array(4).fill("a.png") })).toContain("at most 3");
-    expect(await refused({ images: ["http://a.test/b.png"] })).toContain("https://");
+    expect(await refused({ images: ["ftp://a.test/b.png"] })).toContain("https://");
     expect(await refused({ images: [join(folder, "missing.png")] })).toContain("missing.png: cannot be read.");
     expect(await refused({ out: join(folder, "missing", "out.jpg") })).toContain("cannot be written");
     await writeFile(join(folder, "text.png"), "plain text");
@@ -110,6 +110,31 @@ describe("panorama generate", () => {
     );
     // The price was asked for once, by the option that was valid; nothing else was sent.
     expect(service.received.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /api/v1/openapi.json"]);
+  });
+
+  it("takes the id of an own panorama where no file has that name, and any URL of one", async () => {
+    const { task } = (await generate({}))._unsafeUnwrap();
+    const url = task.status === "succeeded" ? (task.output?.image_url ?? "") : "";
+    expect(url).toMatch(/^http:/);
+    const local = join(folder, "local.png");
+    await writeFile(local, pngBytes(20));
+    expect((await generate({ images: [task.id, local, url] })).isOk()).toBe(true);
+    const { image_urls } = JSON.parse(String(service.requests("POST", "/panoramas").at(-1)?.body));
+    expect(image_urls).toEqual([url, expect.stringMatching(/^https:\/\/images\.test\//), url]);
+
+    const refused = async (image: string) => (await generate({ images: [image] }))._unsafeUnwrapErr();
+    expect(await refused("task-99")).toEqual({
+      kind: "usage",
+      message: "task-99: is no file, and no panorama of this account.",
+    });
+    service.readsWhileProcessing = 9;
+    const running = service.tasks.length + 1;
+    await new PanoramaClient({ baseUrl: service.origin, apiKey: service.apiKey }).create({
+      prompt: "a harbour",
+      resolution: "1k",
+    });
+    expect((await refused(`task-${running}`)).message).toContain("has no stored image");
+    expect((await refused(folder)).message).toContain("cannot be read");
   });
 
   it("sends the seed and the most that the panorama may cost, after it has compared the price of the service", async () => {

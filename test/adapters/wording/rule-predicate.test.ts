@@ -74,6 +74,7 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     { name: "missing_image" },
     "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
   ],
+  thumbnail: [{ name: "thumbnail" }, "is a thumbnail; use the image_url of the panorama."],
   cost_max: [{ name: "cost_max", max: 4, cost: 6 }, "is 4, but this panorama costs 6 credits; nothing was reserved."],
   not_finished: [
     { name: "not_finished" },
@@ -173,7 +174,7 @@ describe("the predicate of a broken rule", () => {
       { resolution: "1k", prompt: "lake", visibility: huge },
       { resolution: "1k", prompt: "lake", image_urls: huge },
       { resolution: "1k", image_urls: [huge] },
-      { resolution: "1k", image_urls: [`http://${"x".repeat(2000)}`] },
+      { resolution: "1k", image_urls: [`ftp://${"x".repeat(2000)}`] },
       { resolution: "1k", prompt: " ".repeat(1_000_000) },
       { resolution: "1k", image_urls: new Array(10_000).fill(url) },
     ]) {

@@ -10,7 +10,12 @@ import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
+import {
+  type ObjectName,
+  panoramaName,
+  referenceImageName,
+  thumbnailNameOf,
+} from "../../../domain/images/object-name.js";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import {
@@ -24,6 +29,17 @@ const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 
 const MISSING: BrokenRule = { name: "missing_image" };
+
+/** A panorama in the storage. */
+const finishedBy = async (account: AccountId, visibility: "private" | "public" = "private") => {
+  const { task } = (await world.createPanorama(account, aCreationRequest({ visibility })))._unsafeUnwrap();
+  await world.clock.advance(5_000);
+  await world.settle();
+  await world.keep();
+  const made = await world.tasks.find(task.id, account);
+  if (made?.state !== "succeeded") throw new Error("it has not succeeded");
+  return { id: task.id, name: made.image.imageName, url: world.storage.urlOf(made.image.imageName) };
+};
 
 let world: World;
 let owner: AccountId;
@@ -174,9 +190,7 @@ describe("creations", () => {
     const content = { content: "content", countedBytes: 1, name: own };
     (await world.references.add(owner, [content], world.clock.now(), () => ok(undefined)))._unsafeUnwrap();
     const [foreign, ofThisService] = ["https://example.com/1.png", world.storage.urlOf(own)];
-    const finished = panoramaName("unguessable-0123456789");
-    await world.storage.put(finished, Buffer.from("jpeg"), "image/jpeg");
-    const panorama = world.storage.urlOf(finished);
+    const panorama = (await finishedBy(owner)).url;
     const gone = world.storage.urlOf(referenceImageName("unguessable-9876543210", "image/png"));
     const create = (...image_urls: string[]) => world.createPanorama(owner, aCreationRequest({ image_urls }));
     expect((await world.references.standing(owner)).unusedBytes).toBe(1);
@@ -192,6 +206,17 @@ describe("creations", () => {
     ["no name of an image", ({ storage }) => storage.urlOf("references/mine.png" as ObjectName), MISSING],
     ["a query behind an image", ({ storage }) => `${storage.urlOf(panoramaName("u".repeat(22)))}?x`, MISSING],
     ["encoded characters", ({ storage }) => storage.urlOf("%72eferences/mine.png" as ObjectName), MISSING],
+    ["a fragment behind an image", ({ storage }) => `${storage.urlOf(panoramaName("u".repeat(22)))}#x`, MISSING],
+    [
+      "a thumbnail",
+      ({ storage }) => storage.urlOf(thumbnailNameOf(panoramaName("u".repeat(22)))),
+      { name: "thumbnail" },
+    ],
+    [
+      "http at another host",
+      () => "http://example.com/a.png",
+      { name: "https_url", actual: "http://example.com/a.png" },
+    ],
     ["a private address", () => "https://10.0.0.7/a.png", { name: "public_host", actual: "10.0.0.7" }],
     ["this machine", () => "https://localhost/a.png", { name: "public_host", actual: "localhost" }],
   ])("refuses a reference image that cannot work before credits are reserved: %s", async (_, urlIn, rule) => {
@@ -204,47 +229,74 @@ describe("creations", () => {
     expect(world.provider.started).toBe(0);
   });
 
-  it("refuses a panorama as a reference while an operator hides it, to everybody", async () => {
-    const [owner, other] = [await anOwner(world, 100), await anOwner(world, 100)];
-    const { task } = (await world.createPanorama(owner, aCreationRequest({ visibility: "public" })))._unsafeUnwrap();
+  it("accepts a panorama as a reference from those who may see it", async () => {
+    const other = await anOwner(world, 100);
+    const [own, published] = [await finishedBy(owner), await finishedBy(owner, "public")];
+    const create = async (by: AccountId, ...image_urls: string[]) => {
+      const created = await world.createPanorama(by, aCreationRequest({ image_urls }));
+      return created.isOk() ? "accepted" : created.error;
+    };
+    const missing = invalidRequest("image_urls", MISSING, 0);
+    expect(await create(owner, own.url, own.url, published.url)).toBe("accepted");
+    expect(await create(other, published.url)).toBe("accepted");
+    expect(await create(other, own.url)).toEqual(missing);
+    expect(await create(owner, world.storage.urlOf(thumbnailNameOf(own.name)))).toEqual(
+      invalidRequest("image_urls", { name: "thumbnail" }, 0),
+    );
+
+    (await world.tasks.hide(published.id, { at: world.clock.now(), reason: "why" }))._unsafeUnwrap();
+    expect([await create(owner, published.url), await create(other, published.url)]).toEqual([missing, missing]);
+    (await world.tasks.hide(published.id, undefined))._unsafeUnwrap();
+    expect(await create(other, published.url)).toBe("accepted");
+    (await world.tasks.setVisibility(published.id, owner, "private"))._unsafeUnwrap();
+    expect(await create(other, published.url)).toEqual(missing);
+    // Its file is still there: the work that deletes it has not run.
+    (await world.tasks.delete(own.id, owner, world.clock.now()))._unsafeUnwrap();
+    expect((await world.storage.has(own.name))._unsafeUnwrap()).toBe(true);
+    expect(await create(owner, own.url)).toEqual(missing);
+  });
+
+  it("refuses a panorama whose image is not stored yet", async () => {
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    world.storage.available = false;
     await world.clock.advance(5_000);
     await world.settle();
-    await world.keep();
     const made = await world.tasks.find(task.id, owner);
     if (made?.state !== "succeeded") throw new Error("it has not succeeded");
-    const request = aCreationRequest({ image_urls: [world.storage.urlOf(made.image.imageName)] });
-    const created = async (by: AccountId) => (await world.createPanorama(by, request)).isOk();
-    expect(await created(other)).toBe(true);
-    (await world.tasks.hide(task.id, { at: world.clock.now(), reason: "why" }))._unsafeUnwrap();
-    expect([await created(owner), await created(other)]).toEqual([false, false]);
-    expect(await world.createPanorama(other, request)).toEqual(err(invalidRequest("image_urls", MISSING, 0)));
-    (await world.tasks.hide(task.id, undefined))._unsafeUnwrap();
-    expect(await created(other)).toBe(true);
+    expect(made.image.status).toBe("uploading");
+    const image_urls = [world.storage.urlOf(made.image.imageName)];
+    expect(await world.createPanorama(owner, aCreationRequest({ image_urls }))).toEqual(
+      err(invalidRequest("image_urls", MISSING, 0)),
+    );
   });
 
   it("replays the task after its reference image is deleted", async () => {
-    const finished = panoramaName("unguessable-0123456789");
-    await world.storage.put(finished, Buffer.from("jpeg"), "image/jpeg");
-    const request = aCreationRequest({ image_urls: [world.storage.urlOf(finished)] });
+    const finished = await finishedBy(owner);
+    const request = aCreationRequest({ image_urls: [finished.url] });
     const { task } = (await world.createPanorama(owner, request, key))._unsafeUnwrap();
-    await world.storage.delete(finished);
+    (await world.tasks.delete(finished.id, owner, world.clock.now()))._unsafeUnwrap();
     expect((await world.createPanorama(owner, request, key))._unsafeUnwrap()).toMatchObject({
       task: { id: task.id },
       replayed: true,
     });
-    world.storage.has = () => Promise.reject(new Error("asked"));
+    world.tasks.findByImage = () => Promise.reject(new Error("asked"));
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
   });
 
-  it("accepts its own image URL at a private address, also while the storage fails", async () => {
-    world.storage.urlOf = (name) => `https://localhost:8443/assets/${name}`;
-    world.storage.nameOf = (url) => (url === world.storage.urlOf(finished) ? finished : undefined);
-    const finished = panoramaName("unguessable-0123456789");
-    world.storage.available = false;
-    const create = (image: string) => world.createPanorama(owner, aCreationRequest({ image_urls: [image] }));
-    expect((await create(world.storage.urlOf(finished))).isOk()).toBe(true);
-    expect(await create("https://localhost:8443/other.png")).toMatchObject(err({ rule: { name: "public_host" } }));
-  });
+  it.each(["https://localhost:8443", "http://10.0.0.7:8080"])(
+    "accepts its own image URL at %s, also while the storage fails",
+    async (origin) => {
+      const { name } = await finishedBy(owner);
+      world.storage.urlOf = (object) => `${origin}/assets/${object}`;
+      world.storage.nameOf = (url) => (url === world.storage.urlOf(name) ? name : undefined);
+      world.storage.available = false;
+      const create = (image: string) => world.createPanorama(owner, aCreationRequest({ image_urls: [image] }));
+      expect((await create(world.storage.urlOf(name))).isOk()).toBe(true);
+      const rule = origin.startsWith("https") ? "public_host" : "https_url";
+      expect(await create(`${origin}/other.png`)).toMatchObject(err({ rule: { name: rule } }));
+      expect(await create(`${world.storage.urlOf(name)}?x`)).toMatchObject(err({ rule: MISSING }));
+    },
+  );
 
   it("does not read references without image URLs, nor spending without budgets", async () => {
     const read: unknown[] = [];

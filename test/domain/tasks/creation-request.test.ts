@@ -241,7 +241,7 @@ describe("a creation request", () => {
   });
 
   it.each([
-    ["", "http://images.example.com/1.jpg", "HTTPS://images.example.com/1.jpg", "ftp://a.example/https://1.jpg"],
+    ["", "HTTP://images.example.com/1.jpg", "HTTPS://images.example.com/1.jpg", "ftp://a.example/https://1.jpg"],
     ["images.example.com/1.jpg", "data:image/png;base64,AAAA", "file:///etc/passwd", "https://"],
     ["https:/images.example.com/1.jpg", "https://images example.com/1.jpg", "https://images.example.com/1 2.jpg"],
     [" https://images.example.com/1.jpg", "https://images.example.com/1.jpg\u0007", "https://a.example:99999/1.jpg"],
@@ -284,7 +284,7 @@ describe("a creation request", () => {
         expect(["1k", "2k", "4k"]).toContain(resolution);
         expect(["private", "public"]).toContain(visibility);
         expect(imageUrls.length).toBeLessThanOrEqual(3);
-        for (const imageUrl of imageUrls) expect(imageUrl.startsWith("https://")).toBe(true);
+        for (const imageUrl of imageUrls) expect(imageUrl).toMatch(/^https?:\/\//);
         if (imageUrls.length === 0) expect([...(prompt ?? "")].length).toBeGreaterThanOrEqual(3);
         if (prompt !== undefined) expect(prompt).toBe(prompt.trim());
       }),
@@ -311,7 +311,7 @@ describe("max_credits", () => {
 
 describe("creationRequestSchema", () => {
   it("describes the limits that it checks", () => {
-    const url = { type: "string", format: "uri", pattern: "^https://", maxLength: 2048 };
+    const url = { type: "string", format: "uri", pattern: "^https?://", maxLength: 2048 };
     const { required, properties } = z.toJSONSchema(creationRequestSchema, { io: "input" });
     expect(required).toEqual(["resolution"]);
     expect(properties).toMatchObject({
@@ -346,7 +346,11 @@ describe("creationRequestSchema", () => {
         minimum: 0,
         description: expect.stringMatching(/nothing is created or reserved/),
       },
-      webhook_url: { ...url, description: expect.stringMatching(/signed with the default secret of the account/) },
+      webhook_url: {
+        ...url,
+        pattern: "^https://",
+        description: expect.stringMatching(/signed with the default secret of the account/),
+      },
     });
   });
 });

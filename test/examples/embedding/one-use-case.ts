@@ -22,7 +22,7 @@ import { MemoryObjectStorage } from "panorama-core/memory";
 // Your store. `decide` is the domain's decision: store what it returns, in one transaction.
 let standing: Standing = { accountId: accountId("customer"), credits: credits(30), activeTasks: 0 };
 const stored = new Map<TaskId, Task>();
-const tasks: TaskTransitions & SubmissionPlaces & Pick<TaskAccess, "isHiddenImage"> = {
+const tasks: TaskTransitions & SubmissionPlaces & Pick<TaskAccess, "findByImage"> = {
   open: async ({ decide }) =>
     decide(standing).map((opened) => {
       standing = opened.standing;
@@ -30,7 +30,7 @@ const tasks: TaskTransitions & SubmissionPlaces & Pick<TaskAccess, "isHiddenImag
       return { task: opened.task, replayed: false };
     }),
   find: async (id) => stored.get(id),
-  isHiddenImage: async () => false, // nobody hides panoramas here
+  findByImage: async () => undefined, // no panorama is a reference for another one here
   requeue: () => Promise.reject(new Error("This provider is never busy.")),
   changePlace: async () => true, // there is one place only
   move: async (_current, next) => {

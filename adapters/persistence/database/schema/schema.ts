@@ -203,8 +203,8 @@ export const TaskTable = defineEntity({
     partialIndex("task_gallery_index", "task (id)", IN_GALLERY),
     // Partial: an operator's retry of all failed images does not read the others.
     partialIndex("task_failed_image_index", "task (id)", FAILED_IMAGE),
-    // Partial: each request for a stored image asks whether it may be shown.
-    partialIndex("task_hidden_image_index", "task (image_name)", HIDDEN),
+    // Each request for a stored image asks whether it may be shown, a creation whether it may be a reference.
+    partialIndex("task_image_index", "task (image_name)", "image_name is not null"),
     partialIndex("task_hidden_url_index", "task (temporary_url)", HIDDEN),
     // Partial, in the order in which tasks start.
     partialIndex("task_queue_index", "task (turn, id)", "state = 'queued'"),

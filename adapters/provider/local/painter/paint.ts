@@ -2,6 +2,7 @@ import type { PixelSize } from "../../../../domain/images/resolution.js";
 import { addToRow, byteOf, type Paint, type Ray } from "./colour.js";
 import { GroundColumn } from "./ground-column.js";
 import { cellRandom } from "./noise.js";
+import { paintPanorama } from "./panorama-change.js";
 import { type Reference, ReferencePainter } from "./references.js";
 import type { Scene } from "./scene.js";
 import { Sky } from "./sky.js";
@@ -22,7 +23,13 @@ export type Strip = {
  * Paints a strip of an equirectangular picture: the middle column shows the view ahead, the first column continues the
  * last one. A scene looks the same at every size.
  */
-export const paintColumns = ({ scene, references, size, from, to, pixels, stopped }: Strip): void => {
+export const paintColumns = (painted: Strip): void => {
+  const { scene, references, size, from, to, pixels, stopped } = painted;
+  const [panorama] = references;
+  if (scene.panorama !== undefined && panorama !== undefined) {
+    paintPanorama(panorama.pixels, pixels, painted, scene.panorama.change);
+    return;
+  }
   const painter = new ColumnPainter(scene, size);
   const referencePainter = references.length === 0 ? undefined : new ReferencePainter(references, size);
   const { heightPixels, widthPixels } = size;

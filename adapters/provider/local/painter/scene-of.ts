@@ -1,6 +1,8 @@
+import { isPanorama } from "../../photo-views.js";
 import { luminance, mixed, type Rgb, scaled } from "./colour.js";
 import { landOf } from "./lands.js";
 import { randomsFrom, seedFrom } from "./noise.js";
+import { changeOf } from "./panorama-change.js";
 import { meanColour, type Reference } from "./references.js";
 import type { Scene } from "./scene.js";
 import { type Gradient, SKY_PALETTES, type SkyName, type SkyPalette } from "./sky-palettes.js";
@@ -8,11 +10,16 @@ import { type Feature, featuresOf } from "./words.js";
 
 /**
  * The scene that the words of the prompt describe. Everything else is pseudo-random, seeded by the prompt and the
- * customer's seed. Without a prompt the references determine the colours.
+ * customer's seed. Without a prompt the references determine the colours. A single panorama is changed by the words.
  */
 export const sceneOf = (prompt: string | undefined, references: readonly Reference[], seed?: number): Scene => {
   const words = (prompt ?? "").trim().toLowerCase().replace(/\s+/g, " ");
   const seedText = (text: string) => (seed === undefined ? text : `${text} ${seed}`);
+  const [panorama] = references;
+  if (panorama !== undefined && references.length === 1 && isPanorama(panorama)) {
+    const features = featuresOf(words);
+    return { ...describedScene("", features, undefined), panorama: { change: changeOf(features, panorama) } };
+  }
   if (words !== "" || references.length === 0) return describedScene(seedText(words), featuresOf(words), undefined);
   const colours = meanColour(references, 0, 1);
   return tinted(describedScene(seedText(colours.join(" ")), new Set(), skyLike(references)), references);

@@ -17,7 +17,16 @@ export type Scene = {
   /** Light lost per metre of air; `thick` also hides the sky near the horizon. */
   readonly haze: { readonly perMetre: number; readonly thick: number };
   readonly land: Land | undefined;
+  /** Instead of all others: the only reference is a panorama, which fills the picture. */
+  readonly panorama?: { readonly change: Change | undefined } | undefined;
 };
+
+/**
+ * Light and weather for a panorama, which add and remove nothing. The light of a direction is multiplied by a mixture
+ * of `horizon` with `top` or `ground`. `saturation`: 0 for grey. `haze`: its opacity at the horizon.
+ */
+export type Change = Readonly<Record<"horizon" | "top" | "ground" | "hazeColour", Rgb>> &
+  Readonly<Record<"saturation" | "haze" | "snow" | "mean", number>>;
 
 export type Land = {
   readonly eyeMetres: number;

@@ -41,7 +41,7 @@ export const falInput = async (
   const references: Result<References, ReferenceFailure> =
     choice.references === "canvas" && imageUrls.length > 0
       ? await canvasOf(endpoint, request, context)
-      : (await separate(endpoint, imageUrls, context.storage)).map((inputs) => ({ inputs, givenAs: "separate" }));
+      : (await separate(endpoint, imageUrls, context.storage)).map((inputs) => ({ inputs }));
   return references.map(({ inputs, givenAs }) => ({
     prompt:
       prefix === undefined
@@ -54,7 +54,7 @@ export const falInput = async (
   }));
 };
 
-type References = { readonly inputs: FalInputs; readonly givenAs: GivenAs };
+type References = { readonly inputs: FalInputs; readonly givenAs?: GivenAs };
 
 /** One picture in the size that the model is asked for, and the mask that keeps the photos in it. */
 const canvasOf = async (

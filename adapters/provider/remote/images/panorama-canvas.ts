@@ -3,6 +3,7 @@ import type { Sharp } from "sharp";
 import { IMAGE_PIXELS_MAX } from "../../../../domain/images/image-type.js";
 import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
 import type { SoundPicture } from "../../../system/sound-picture.js";
+import { isPanorama } from "../../photo-views.js";
 import { soundReference } from "../../sound-reference.js";
 
 const WIDTH_PIXELS = 1440;
@@ -60,14 +61,11 @@ export const paintMask = ({ left, top, width, height }: Area): Promise<Buffer> =
   );
 };
 
-/** True if a reference image is 2:1 and so is treated as a panorama. */
-export const isPanorama = (width: number, height: number): boolean => Math.abs(width / height - 2) <= 0.02;
-
 type Drawing = { readonly canvas: Sharp; readonly photo: Area | undefined };
 
 const draw = async (sharp: ImageLibrary, { bytes, size }: SoundPicture): Promise<Drawing> => {
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
-  if (isPanorama(size.widthPixels, size.heightPixels)) {
+  if (isPanorama(size)) {
     const canvas = upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
     return { canvas, photo: undefined };
   }

@@ -4,7 +4,8 @@ import type { SubmissionFailure } from "../../../../application/ports/generation
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { ImageType } from "../../../../domain/images/image-type.js";
 import type { PublicFetch } from "../../public-fetch.js";
-import { aboutImage, imageProblemIn, NOT_HOSTED, soundReference } from "../../sound-reference.js";
+import { aboutImage, FORMER_ADDRESS, imageProblemIn, NOT_HOSTED } from "../../sound-reference.js";
+import { smallerReference } from "./smaller-reference.js";
 
 const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
 
@@ -16,7 +17,7 @@ export const referenceBytes = async (
   publicFetch: Pick<PublicFetch, "get">,
   url: string,
 ): Promise<Result<Uint8Array, ReferenceFailure>> => {
-  const hosted = await hostedBytes(storage, url);
+  const hosted = await storedBytes(storage, url);
   if (hosted.isErr()) return err(hosted.error);
   if (hosted.value !== undefined) return ok(hosted.value);
   const fetched = await publicFetch.get(url, LIMITS);
@@ -30,17 +31,22 @@ export const referenceBytes = async (
 type ReferenceFile = { readonly name: string; readonly type: ImageType; readonly bytes: Uint8Array };
 
 /**
- * A reference image as a file for an upload. The same image has the same name, so a server stores it once.
+ * A reference image as a file for an upload, above 10 MiB a smaller JPEG. The same image has the same name, so a server
+ * stores it once.
  */
 export const referenceFile = async (
   url: string,
   { storage, publicFetch }: ReferenceSources,
 ): Promise<Result<ReferenceFile, ReferenceFailure>> => {
   const read = await referenceBytes(storage, publicFetch, url);
-  if (read.isErr()) return err(read.error);
-  const sound = await soundReference(read.value);
-  if (sound.isErr()) return err(unusableReference(sound.error));
-  const { type, bytes } = sound.value;
+  return read.isErr() ? err(read.error) : fileOf(read.value);
+};
+
+/** The bytes of a reference image as a file for an upload. */
+export const fileOf = async (original: Uint8Array): Promise<Result<ReferenceFile, ReferenceFailure>> => {
+  const sent = await smallerReference(original, { edgePixelsMax: Number.POSITIVE_INFINITY });
+  if (sent.isErr()) return err(unusableReference(sent.error));
+  const { type, bytes } = sent.value;
   const name = `${createHash("sha256").update(bytes).digest("hex")}.${type.slice("image/".length)}`;
   return ok({ name, type, bytes });
 };
@@ -48,9 +54,11 @@ export const referenceFile = async (
 export const dataUri = (type: string, bytes: Uint8Array): string =>
   `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
 
-/** A reference image as a data URI of its own type; the error is a reason for the log. */
+/** A reference image as a data URI, above 10 MiB a smaller JPEG; the error is a reason for the log. */
 export const dataUriOf = async (bytes: Uint8Array): Promise<Result<string, string>> =>
-  (await soundReference(bytes)).map((sound) => dataUri(sound.type, sound.bytes));
+  (await smallerReference(bytes, { edgePixelsMax: Number.POSITIVE_INFINITY })).map((sent) =>
+    dataUri(sent.type, sent.bytes),
+  );
 
 /** Reason why a reference image cannot be sent: the failure of the creation, or a log text (`Creation.body`). */
 export type ReferenceFailure = string | SubmissionFailure;
@@ -86,8 +94,17 @@ export type ReferenceSources = {
   readonly publicFetch: Pick<PublicFetch, "get">;
 };
 
-/** The bytes of a reference image that this service hosts; `undefined` for any other URL. */
+/** The bytes of a reference image that this service hosts; `undefined` for an https URL that is sent as it is. */
 export const hostedBytes = async (
+  storage: HostedImages,
+  url: string,
+): Promise<Result<Uint8Array | undefined, ReferenceFailure>> => {
+  const stored = await storedBytes(storage, url);
+  const isFormer = stored.isOk() && stored.value === undefined && url.startsWith("http:");
+  return isFormer ? err(unreachableReference(FORMER_ADDRESS, NOT_HOSTED)) : stored;
+};
+
+const storedBytes = async (
   storage: HostedImages,
   url: string,
 ): Promise<Result<Uint8Array | undefined, ReferenceFailure>> => {

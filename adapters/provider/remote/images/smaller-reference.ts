@@ -11,15 +11,18 @@ const BYTES_MAX = 10 * 1024 * 1024;
 export type Reference = { readonly type: ImageType; readonly bytes: Uint8Array };
 
 /**
- * A reference image as it is, or, if it is damaged, above `bytesMax`, or above 4000 pixels at an edge, as a smaller
- * JPEG of the same picture. The error is a reason for the log.
+ * A reference image as it is, or, if it is damaged, above `bytesMax` (10 MiB), or above `edgePixelsMax` (4000) at an
+ * edge, as a smaller JPEG of the same picture. The error is a reason for the log.
  */
-export const smallerReference = async (bytes: Uint8Array, bytesMax = BYTES_MAX): Promise<Result<Reference, string>> => {
+export const smallerReference = async (
+  bytes: Uint8Array,
+  { bytesMax = BYTES_MAX, edgePixelsMax = SMALLER_EDGE_PIXELS } = {},
+): Promise<Result<Reference, string>> => {
   const sound = await soundReference(bytes);
   if (sound.isErr()) return err(sound.error);
   const { size, ...reference } = sound.value;
   const edge = Math.max(size.widthPixels, size.heightPixels);
-  if (reference.bytes.length <= bytesMax && edge <= SMALLER_EDGE_PIXELS) return ok(reference);
+  if (reference.bytes.length <= bytesMax && edge <= edgePixelsMax) return ok(reference);
   try {
     const smaller = await decoding((sharp) => smallerJpeg(sharp, reference.bytes));
     return ok({ type: "image/jpeg", bytes: smaller.bytes });

@@ -3,9 +3,8 @@ import { IMAGE_PIXELS_MAX } from "../../../../domain/images/image-type.js";
 import type { PixelSize } from "../../../../domain/images/resolution.js";
 import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
 import type { SoundPicture } from "../../../system/sound-picture.js";
-import { photoSidePixels, photoViews } from "../../photo-views.js";
+import { isPanorama, photoSidePixels, photoViews } from "../../photo-views.js";
 import { soundReference } from "../../sound-reference.js";
-import { isPanorama } from "./panorama-canvas.js";
 import {
   ofImage,
   type ReferenceFailure,
@@ -49,7 +48,7 @@ export const sphereCanvas = async (
   const sound = Result.combine(await Promise.all(photos.map(soundReference)));
   if (sound.isErr()) return err(sound.error);
   const [only, ...others] = sound.value.map(({ size }) => size);
-  const isOnePanorama = only !== undefined && others.length === 0 && isPanorama(only.widthPixels, only.heightPixels);
+  const isOnePanorama = only !== undefined && others.length === 0 && isPanorama(only);
   return decoding(async (sharp) => {
     const decoded = await decodedPhotos(sharp, sound.value, size, isOnePanorama);
     if (decoded.isErr()) return err(decoded.error);

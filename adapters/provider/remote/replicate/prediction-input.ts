@@ -6,10 +6,11 @@ import { type CreationContext, correlationSeed } from "../dialect.js";
 import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
 import {
   dataUri,
+  fileOf,
+  hostedBytes,
   ofImage,
   type ReferenceFailure,
   referenceBytes,
-  referenceFile,
   unusableReference,
 } from "../images/reference-input.js";
 import type { ModelInputs } from "./model-inputs.js";
@@ -65,11 +66,13 @@ const tooMany = (max: number): string => `the model keeps at most ${max} referen
 
 /**
  * Returns the URL of a reference image for Replicate: a data URI for a small image of this service, the URL of an
- * upload for a larger one, any other URL unchanged. Images are not resized.
+ * upload for a larger one, any other URL unchanged.
  */
 const referenceUrl = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
-  if (context.storage.nameOf(url) === undefined) return ok(url);
-  const read = await referenceFile(url, context);
+  const hosted = await hostedBytes(context.storage, url);
+  if (hosted.isErr()) return err(hosted.error);
+  if (hosted.value === undefined) return ok(url);
+  const read = await fileOf(hosted.value);
   if (read.isErr()) return err(read.error);
   const { name, type, bytes } = read.value;
   if (bytes.length <= DATA_URI_BYTES_MAX) return ok(dataUri(type, bytes));

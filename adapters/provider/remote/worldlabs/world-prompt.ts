@@ -1,7 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
 import { sizeOfImage } from "../../../system/image-header.js";
-import { isPanorama } from "../images/panorama-canvas.js";
+import { isPanorama } from "../../photo-views.js";
 import {
   type HostedImages,
   hostedBytes,
@@ -54,7 +54,7 @@ const pictureOf = async (url: string, storage: HostedImages): Promise<Result<Pic
   const hosted = await hostedBytes(storage, url);
   if (hosted.isErr()) return err(hosted.error);
   if (hosted.value === undefined) return ok({ content: { source: "uri", uri: url }, isPanorama: undefined });
-  const smaller = await smallerReference(hosted.value, BYTES_MAX);
+  const smaller = await smallerReference(hosted.value, { bytesMax: BYTES_MAX });
   if (smaller.isErr()) return err(unusableReference(smaller.error));
   const { type, bytes } = smaller.value;
   const size = await sizeOfImage(bytes);
@@ -63,6 +63,6 @@ const pictureOf = async (url: string, storage: HostedImages): Promise<Result<Pic
   const data = Buffer.from(bytes).toString("base64");
   return ok({
     content: { source: "data_base64", data_base64: data, extension },
-    isPanorama: isPanorama(size.value.widthPixels, size.value.heightPixels),
+    isPanorama: isPanorama(size.value),
   });
 };

@@ -3,6 +3,7 @@ import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { DeletedBy, Hiding } from "../../../../domain/tasks/out-of-sight.js";
+import type { Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
@@ -35,6 +36,9 @@ export interface TaskAccess {
 
   /** Calls `hide` for up to `limit` public tasks of the account. Returns their number: 0 when none is left. */
   hideAll(owner: AccountId, hidden: Hiding, limit: number, nextName: () => ObjectName): Promise<number>;
+
+  /** The task with this image, in any state; `undefined` if there is none, or it is deleted. */
+  findByImage(name: ObjectName): Promise<Task | undefined>;
 
   /** True if the image, its thumbnail or its temporary URL belongs to a hidden panorama. */
   isHiddenImage(image: ImageAddress): Promise<boolean>;

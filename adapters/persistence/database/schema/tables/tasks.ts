@@ -69,7 +69,7 @@ create index task_gallery_index on task (id)
   where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
 create index task_failed_image_index on task (id)
   where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
-create index task_hidden_image_index on task (image_name) where hidden_at is not null;
+create index task_image_index on task (image_name) where image_name is not null;
 create index task_hidden_url_index on task (temporary_url) where hidden_at is not null;
 create index task_queue_index on task (turn, id) where state = 'queued';
 
