@@ -1,8 +1,10 @@
 import type { StartView } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
+import { type DigitalSourceType, isAiGenerated } from "../../domain/images/source-type.js";
 import { decoding } from "../system/load-sharp.js";
+import { sourceTypeXmp } from "../system/source-type-xmp.js";
 
-/** A PNG with the words, and its distance from the corner: a machine without fonts could not write them. */
+/** PNGs with the words, and their distance from the corner: a machine without fonts could not write them. */
 const MADE_WITH_AI =
   "iVBORw0KGgoAAAANSUhEUgAAAMoAAABCBAMAAADkqFQuAAAAMFBMVEUAAABMaXGUlJTT09MoKChlZWW9vb3p6en29vaqqqp8fHxKSkoAAAAAAA" +
   "AAAAD///+4vDbDAAAAD3RSTlOeAMvnqLrc8vrUwrFWeh6jUeNdAAAACXBIWXMAAAsSAAALEgHS3X78AAAC+UlEQVRYw+3Yz2vTYBgH8Je2a9PW" +
@@ -16,6 +18,20 @@ const MADE_WITH_AI =
   "tKKAygKVYNXL/cDD8p2NiGAN/x5SaOjxE/ThtcyWPDHSt5cSA3fSlF59EqJQo+Y8j3vsaXDj2viy492hFlBGKd0+ZvjZWe2DWdUErRBlxhD4K3" +
   "Fbxm284zhaKnNp2XUahCxZuiM0Z8v6ygPlY60baFO0nJfl1kyv+tpHNnkc5dUjp3fOncvdb6yU9LWv8qpPQPSRotUzIlUzIlUzIlUzLlbNtvY4" +
   "GQn8jrdy0AAAAASUVORK5CYII=";
+const DRAWN_WITH_RULES =
+  "iVBORw0KGgoAAAANSUhEUgAAARoAAABCBAMAAAB6NwSnAAAAMFBMVEUAAABMaXH8/PxRUVG1tbXv7+/f398dHR3Nzc12dnaenp4yMjIAAAAAAAAA" +
+  "AAD////LlkcRAAAAD3RSTlOeAP202PbtpePAz6t+QxFWda9pAAAACXBIWXMAAAsTAAALEwEAmpwYAAADmklEQVRo3u2Yz08TQRTHJ/213RZjuKsh" +
+  "NVXUw+7FePAAMZgIHCANEfSyHCDx1qbBg3qAgyJ4aeOPRPHQJmoMemgPJBo5gP+B/gn+C0O30PbwfG92293FAiuBdA8zSZvdmTfzPjPvO282w/rP" +
+  "b7Pelb7f/e7CLvQSBnH+eGjOsd6Wnx6aXz2mOeOh2e4xTZ+HpudF0kgaSRNomhDs2E8a6AcZHdzUlSYLPP3g63Fp1C/rJ0xD5fkxaSJQOwUaU/9/" +
+  "msTI+CnQTI0g0fTxtHPyNEssnKVBNbhxe5CtLWcujTKWh8ssBgP426GGT+lxYa1oPMeynLrpGKm4WFe3AcVvIbO0BbssCZCzaDbm06vYpD5L3R3N" +
+  "HUnDHgKnjm9gz4rckqAgYSwiETWAWbXNdfKgAGduGscgBA0DvDQJW5liaP1oGrQvYkdD0KQAmljTZEPQYCVs1kDDYYaFeQXKYTRW0dJN4xiEwIR9" +
+  "NBXgGtqjk7TmhwY7lrEjf3GHjVXZY3RA7ioYv4poqL8zcI2oIB2OOkywSKNsQG1z02MQAhj86KFB+nLYgGIcJ5d864OG0cw0uNiRXlXRTFYwTTsy" +
+  "07hOLdGUh8k4GJPtQLZV7BiEgKNDN42wKcFsHK75UnGbhtZaXU6J6GahasxBVePkrIz6sRJvDFrR+kQrhCvhpnEMQqLGTROD+spKAQYSwJ9+8ENj" +
+  "R6qIm6Yg8k+RTcB7GIVXGDDRcNZ2FoHGVq3UGMJebhrHAFW8jyYqRoTdpIH/V5lvFeviaW6ERi8JljHUh2hoO1OBWGokJ28udmh2bJqwl6bFvjta" +
+  "97PDdYpEzZprHqYwTg9obLcz1BPGqV7AqsNpWgjejlTT9hVey9pa95P9dGuhVVqpGKCGCynq7XaG9sZknJOcDqNZxGFiHRXXaRpiM0VtrR9Mc98+" +
+  "GQRNFPZy14kmAmKP08p5aCZA7PE9y28CzJvfutBEwVwvODt8nD26VU6sVtlLjKC/U1PQIESKU6RUEPkP9eGlKYHIf03LLz7h6vxLQ+mXt7MfTgD3" +
+  "aTkCPAMw6/OLQtAo+H4FUxVTAIfNi0zuoVnEKkWjN+E3251Gwf1zz3MyEA10zo+jv7asrL2QmdGJhmXFmcn3ycKqEmIUfhcyXWmwfupJ59T8MZ9C" +
+  "F8nX86mZz/IrXdJIGknTW5pg3bQF6xYyWDe0wbq9DtbNfn+QiqSRNJJG0kgaSSNpJI2kkTSSJmg0fwFWKPX2KLXoywAAAABJRU5ErkJggg==";
 
 /**
  * Of thumbnails and other small pictures: the sphere starts with a thumbnail on slow lines. At 68, 22 to 39 % smaller,
@@ -32,16 +48,19 @@ const JPEG_QUALITY = 82;
 /** Rows between two pauses, so that requests do not wait for a whole view. */
 const ROWS_AT_ONCE = 40;
 
+type Use = { readonly sourceType: DigitalSourceType; readonly for: "preview" | "tile" };
+
 /**
- * A view from inside an equirectangular image, with this XMP: for link previews as JPEG with a visible "Made with AI",
- * for tiles as WebP. Throws if the image cannot be decoded.
+ * A view from inside an equirectangular image, with its source type in the XMP: for link previews as JPEG with a
+ * visible label (`sourceLabel`), for tiles as WebP. Throws if the image cannot be decoded.
  */
 export const perspectiveView = (
   panorama: Uint8Array,
   size: PixelSize,
-  { view, xmp, for: use }: { readonly view: StartView; readonly xmp: string; readonly for: "preview" | "tile" },
+  { view, sourceType, for: use }: Use & { readonly view: StartView },
 ): Promise<Uint8Array> =>
   decoding(async (sharp) => {
+    const xmp = sourceTypeXmp(sourceType);
     const { widthPixels: width, heightPixels: height } = size;
     const { data, info } = await sharp(panorama, { failOn: "error" })
       .resize({ width: Math.round(width * DECODED_PIXELS_PER_PIXEL), withoutEnlargement: true })
@@ -57,7 +76,7 @@ export const perspectiveView = (
     }
     const made = sharp(pixels, { raw: { width, height, channels: 3 } });
     if (use === "tile") return made.withXmp(xmp).webp({ quality: WEBP_QUALITY }).toBuffer();
-    const words = sharp(Buffer.from(MADE_WITH_AI, "base64"));
+    const words = sharp(Buffer.from(isAiGenerated(sourceType) ? MADE_WITH_AI : DRAWN_WITH_RULES, "base64"));
     const mark = await words
       .resize({ width: Math.floor(width / 2), withoutEnlargement: true })
       .png()

@@ -4,8 +4,8 @@ import { type StartView, startViewText } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
+import { sourceTypeIn, sourceTypeXmp } from "../system/source-type-xmp.js";
 import { perspectiveView, WEBP_QUALITY } from "./perspective-view.js";
-import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { SignPicture } from "./provenance/sign-picture.js";
 
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
@@ -68,7 +68,7 @@ const perspective = async (
   sign: SignPicture,
 ): Promise<Uint8Array> => {
   const sourceType = sourceTypeIn(image);
-  const made = await perspectiveView(image, size, { ...what, xmp: sourceTypeXmp(sourceType) });
+  const made = await perspectiveView(image, size, { ...what, sourceType });
   // With the manifest of a panorama, a tile would be larger than its picture.
   return sign(made, { sourceType, ...(what.for === "preview" && { madeFrom: image }) });
 };

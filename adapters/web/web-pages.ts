@@ -19,6 +19,7 @@ import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import type { Identity } from "./identity.js";
 import { Layout } from "./layout.js";
+import type { ReadWords } from "./panoramas/demo-note.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { type Images, imageOrigin } from "./panoramas/panorama-card.js";
 import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
@@ -29,7 +30,7 @@ import { nextPath } from "./paths.js";
 import { SessionGuard } from "./session-guard.js";
 import { docsPage } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
-import { type LegalPage, legalPages } from "./site/legal-pages.js";
+import { type LegalPage, legalPages, providersPage } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { StaticFiles } from "./static-files.js";
@@ -72,6 +73,8 @@ export type WebSettings = {
   readonly paymentText?: string | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
   readonly suggestions?: Suggestions | undefined;
+  /** What the local painter makes of a prompt. Absent: pages say nothing about it. */
+  readonly readWords?: ReadWords | undefined;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
@@ -93,6 +96,7 @@ export const webPages = async (
     operatorEmail,
     legal = [],
     suggestions = ANY_PLACE,
+    readWords,
     describe,
   }: WebSettings,
 ): Promise<WebSide> => {
@@ -107,7 +111,7 @@ export const webPages = async (
   });
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, paymentText, suggestions };
-  const all = { ...parts, ...settings, guard, layout };
+  const all = { ...parts, ...settings, readWords, guard, layout };
   const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage(all)]),
@@ -124,6 +128,7 @@ export const webPages = async (
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
+    providersPage(join(staticFolder, "PROVIDERS.md"), guard, layout),
     ...siteFiles(files, layout.site),
     ...layout.site.pages,
     ...files.pages,

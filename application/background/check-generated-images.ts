@@ -86,7 +86,8 @@ async function examine(ports: TaskWorkPorts, settings: CheckSettings, lease: Lea
   const measured = measure(ports, lease, panorama.value);
   const flaw = unusableReasonOf(panorama.value, settings.resultBounds);
   if (flaw !== undefined) return unusable(measured, flaw);
-  return { kind: "usable", lease: measured, panorama: panorama.value, downloaded: downloaded.value };
+  const sourced = { ...measured, task: { ...measured.task, sourceType } };
+  return { kind: "usable", lease: sourced, panorama: panorama.value, downloaded: downloaded.value };
 }
 
 function unusable(lease: Lease<GeneratedTask>, reason: string): Examined {

@@ -48,7 +48,7 @@ async function store(ports: TaskWorkPorts, task: SucceededTask, image: Uploading
     return { image: kind === "result_unusable" ? giveUp(image) : failAttempt(image), detail };
   }
   const { bytes } = downloaded.value;
-  const sourceType = sourceTypeOf(downloaded.value, task.request);
+  const sourceType = task.sourceType ?? sourceTypeOf(downloaded.value, task.request);
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   return storePanorama(ports, { task, image }, panorama.value.bytes, downloaded.value);

@@ -1,4 +1,5 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { isAiGenerated } from "../../domain/images/source-type.js";
 import { isPermanent } from "../../domain/images/storage-status.js";
 import { type AccountEvent, endedAtOf } from "../../domain/tasks/account-event.js";
 import type { PublicTask } from "../../domain/tasks/panorama-task.js";
@@ -55,14 +56,14 @@ function failure(task: FailedTask) {
 }
 
 function output(task: SucceededTask, { storage, viewerUrl }: TaskUrls) {
-  const { slug, image, request, nativeSize } = task;
+  const { slug, image, request, nativeSize, sourceType } = task;
   const name = publicImageName(task);
   return {
     image_url: isPermanent(image) ? storage.urlOf(name) : image.temporaryUrl,
     slug,
     viewer_url: viewerUrl?.(slug, request.visibility),
     storage_status: image.status,
-    ai_generated: true as const,
+    ai_generated: isAiGenerated(sourceType),
     native_width: nativeSize.widthPixels,
     native_height: nativeSize.heightPixels,
     thumbnail_url: image.status === "saved" ? storage.urlOf(thumbnailNameOf(name)) : undefined,

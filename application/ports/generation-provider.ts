@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { TaskId } from "../../domain/ids.js";
+import type { DigitalSourceType } from "../../domain/images/source-type.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
@@ -90,9 +91,6 @@ export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason
 
 /** Retry only after `provider_unavailable`. */
 export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
-
-/** IPTC digital source type: a trained model, a trained model with the customer's photos, or rules alone. */
-export type DigitalSourceType = "trainedAlgorithmicMedia" | "compositeWithTrainedAlgorithmicMedia" | "algorithmicMedia";
 
 /**
  * Source type of the picture for a request. With reference images it is a composite, because parts of a photo may be

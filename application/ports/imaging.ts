@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { ImageType } from "../../domain/images/image-type.js";
 import type { Picture } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import type { DigitalSourceType } from "./generation-provider.js";
+import type { DigitalSourceType } from "../../domain/images/source-type.js";
 
 /** The bytes are not an acceptable image. `reason` is a clause without a full stop: "it has 512 × 512 pixels". */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };

@@ -21,7 +21,7 @@ export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): Conta
         publicUrl: config.publicUrl,
         userAgent: installationUserAgent(config),
         delayMilliseconds,
-        sign: (jpeg) => signPicture(jpeg, { sourceType: "algorithmicMedia" }),
+        sign: (jpeg, sourceType) => signPicture(jpeg, { sourceType }),
       }),
     ).onDeactivation((provider) => provider.close());
     provide(bind, tokens.provider, { openLocalProvider }, ({ openLocalProvider }) => openLocalProvider);

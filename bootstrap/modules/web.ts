@@ -1,9 +1,9 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
-import { featuresOf } from "../../adapters/provider/local/painter/words.js";
+import { promptWords } from "../../adapters/provider/local/painter/prompt-words.js";
 import { imageOrigin } from "../../adapters/web/panoramas/panorama-card.js";
-import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
+import { DEMO_PLACES } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
@@ -58,7 +58,8 @@ export const web = new ContainerModule(({ bind }) => {
           welcomeCredits,
           receiptText,
           paymentText,
-          suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : undefined,
+          suggestions: provider.kind === "local" ? DEMO_PLACES : undefined,
+          readWords: promptWords,
         },
       );
     },

@@ -30,7 +30,7 @@ export const panoramaOutputSchema = z
     }),
     ai_generated: z.boolean().optional().meta({
       description:
-        "Always true: the picture was generated. Whoever publishes it may have to say so. Its files have the same mark, signed.",
+        "True if a trained model made the picture, or may have made a part of it. Whoever publishes it may have to say so. False if rules alone drew it. Its files have the same mark, signed.",
     }),
     native_width: nativePixels.optional(),
     native_height: nativePixels.optional(),

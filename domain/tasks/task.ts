@@ -10,6 +10,7 @@ import type { AccountId, TaskId } from "../ids.js";
 import type { ObjectName } from "../images/object-name.js";
 import type { ResultFigures, StartView } from "../images/picture.js";
 import type { PixelSize } from "../images/resolution.js";
+import type { DigitalSourceType } from "../images/source-type.js";
 import { isPermanent, type StoredImage, uploading } from "../images/storage-status.js";
 import type { CreationRequest } from "./creation-request.js";
 import type { Slug } from "./slug.js";
@@ -63,8 +64,8 @@ type TaskCore = {
  */
 type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
-/** Measured figures of the result; `undefined` until it is decoded. */
-type Measured = { readonly figures?: ResultFigures | undefined };
+/** Measured figures of the result, and how it was made; `undefined` until it is decoded. */
+type Measured = { readonly figures?: ResultFigures | undefined; readonly sourceType?: DigitalSourceType | undefined };
 
 /**
  * The owner's request to cancel a task. `refusedAt`: time at which the provider last declined to stop the generation.

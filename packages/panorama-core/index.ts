@@ -97,6 +97,7 @@ export * from "../../domain/images/object-name.js";
 export * from "../../domain/images/picture.js";
 export * from "../../domain/images/reference-image.js";
 export * from "../../domain/images/resolution.js";
+export * from "../../domain/images/source-type.js";
 export * from "../../domain/images/storage-status.js";
 export * from "../../domain/images/upload-rules.js";
 export * from "../../domain/invalid-request.js";

@@ -70,7 +70,10 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<WebSettings, "identity" | "legal" | "operatorEmail" | "receiptText" | "paymentText" | "suggestions">;
+  Pick<
+    WebSettings,
+    "identity" | "legal" | "operatorEmail" | "receiptText" | "paymentText" | "suggestions" | "readWords"
+  >;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with files in a temporary folder.

@@ -91,15 +91,17 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     expect(await tasks.find(task.id, owner)).toEqual({ ...task, nativeSize: aNativeSize });
   });
 
-  it("stores the figures of usable and unusable results", async () => {
+  it("stores the figures of usable and unusable results, and how the usable one was made", async () => {
     const figures = { seam: 1.5, seamRatio: 1.25, poleDeviation: { zenith: 3.5, nadir: 0 }, horizon: 0.5 };
-    const [good, bad] = [withFigures(await generated(1), figures), withFigures(await generated(2), figures)];
+    const sourceType = "algorithmicMedia";
+    const good = { ...withFigures(await generated(1), figures), sourceType } as const;
+    const bad = withFigures(await generated(2), figures);
     const succeeded = succeed(good, anImageName(1), aNativeSize, secondsAfter(noon, 30));
     unwrap(await tasks.move(good, succeeded, noon));
     const kept = withImage(succeeded, keep(succeeded.image as UploadingImage));
     unwrap(await tasks.move(succeeded, kept, undefined));
     unwrap(await tasks.move(bad, failed(bad), undefined));
-    expect(await tasks.find(good.id, owner)).toEqual({ ...kept, figures });
+    expect(await tasks.find(good.id, owner)).toEqual({ ...kept, figures, sourceType });
     expect(await tasks.find(bad.id, owner)).toEqual({ ...failed(bad), figures });
   });
 

@@ -1,8 +1,9 @@
 import { constants, createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { Asset } from "@trustnxt/c2pa-ts/asset";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { DigitalSourceType } from "../../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../../domain/images/image-type.js";
+import type { DigitalSourceType } from "../../../domain/images/source-type.js";
+import { sourceTypeUrl } from "../../system/source-type-xmp.js";
 import { certificatesIn, type SigningPair } from "./signing-pair.js";
 
 /**
@@ -14,9 +15,6 @@ export type SignPicture = (picture: Uint8Array, origin: Origin) => Promise<Uint8
 
 /** Origin of a picture, and its source file. */
 export type Origin = { readonly sourceType: DigitalSourceType; readonly madeFrom?: Uint8Array | undefined };
-
-/** IPTC digital source types; the marks in XMP have the same. */
-export const SOURCE_TYPES = "http://cv.iptc.org/newscodes/digitalsourcetype/";
 
 /** A larger manifest of a provider is left out. They have less than 100 kB today. */
 const PARENT_BYTES_MAX = 1024 * 1024;
@@ -170,7 +168,7 @@ const firstAction = (
   sourceType: DigitalSourceType,
   parent: string | undefined,
 ): Action => {
-  const digitalSourceType = (SOURCE_TYPES + sourceType) as NonNullable<Action["digitalSourceType"]>;
+  const digitalSourceType = sourceTypeUrl(sourceType) as NonNullable<Action["digitalSourceType"]>;
   if (parent === undefined) return { action: ActionType.C2paCreated, digitalSourceType };
   const ingredient = IngredientAssertion.createV3(RelationshipType.ParentOf);
   ingredient.title = "The picture before";

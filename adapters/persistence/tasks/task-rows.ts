@@ -1,5 +1,6 @@
 import type { ResultFigures } from "../../../domain/images/picture.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
+import { SOURCE_TYPES } from "../../../domain/images/source-type.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../../domain/images/storage-status.js";
 import { isCancelable } from "../../../domain/tasks/cancel-request.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
@@ -54,6 +55,7 @@ export const POLL_COLUMNS = [
   "failed_attempts",
   "native_width",
   "native_height",
+  "source_type",
   "hidden_reason",
 ]
   .map((column) => `task.${column}`)
@@ -161,6 +163,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
       const succeededAt = date(row, "succeeded_at");
       const image = toImage(row);
       const nativeSize = toNativeSize(row);
+      const sourceType = optional(row, "source_type", toSourceType);
       const place = ifRead(row, "place", text);
       return {
         id,
@@ -177,6 +180,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
         succeededAt,
         image,
         nativeSize,
+        sourceType,
       };
     }
     case "failed": {
@@ -230,6 +234,8 @@ const toImage = (row: Row): StoredImage => {
   if (typeof row.next_image_name !== "string") return image;
   return { ...image, nextName: branded<StoredImage["imageName"]>(row, "next_image_name") };
 };
+
+const toSourceType = (row: Row, column: string) => oneOf(row, column, SOURCE_TYPES);
 
 const toNativeSize = (row: Row): PixelSize => ({
   widthPixels: integer(row, "native_width"),
@@ -298,6 +304,7 @@ export const stateColumns = (task: Task): Row => {
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
         native_width: task.nativeSize.widthPixels,
         native_height: task.nativeSize.heightPixels,
+        source_type: task.sourceType ?? null,
         ...figuresColumn(task),
       };
     case "failed":

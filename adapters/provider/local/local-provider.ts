@@ -16,15 +16,16 @@ import type {
 } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
+import type { DigitalSourceType } from "../../../domain/images/source-type.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { decoding } from "../../system/load-sharp.js";
+import { sourceTypeIn, sourceTypeXmp } from "../../system/source-type-xmp.js";
 import { photoSidePixels } from "../photo-views.js";
 import { unavailable } from "../sound-reference.js";
 import { type Job, type JobFailure, JobFolder } from "./job-folder.js";
 import type { PaintingFailed, PaintPool } from "./paint-pool.js";
-import type { Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene-of.js";
-import { REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
+import { type LoadedReference, REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
 import { freshResultName, isResultName, type SandboxTrigger, sandboxTriggerOf, triggerIn } from "./result-name.js";
 
 const ID_PREFIX = "local-";
@@ -60,7 +61,7 @@ type LocalProviderParts = {
   readonly publicUrl: string;
   readonly delayMilliseconds: number;
   /** Marks a painted JPEG. */
-  readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
+  readonly sign?: ((jpeg: Uint8Array, sourceType: DigitalSourceType) => Promise<Uint8Array>) | undefined;
 };
 type Painting = { readonly ended: Promise<void>; readonly stop: AbortController };
 
@@ -78,7 +79,7 @@ export class LocalProvider implements GenerationProvider {
   private readonly folder: JobFolder;
   private readonly temporaryUrlPrefix: string;
   private readonly delayMilliseconds: number;
-  private readonly sign: (jpeg: Uint8Array) => Promise<Uint8Array>;
+  private readonly sign: NonNullable<LocalProviderParts["sign"]>;
   private readonly painting = new Map<TaskId, Painting>();
   /** Errors of pictures that could not be stored. The next poll reports each once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
@@ -179,7 +180,7 @@ export class LocalProvider implements GenerationProvider {
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
       const trigger = triggerIn(name);
       const thumbnail = trigger === "no-thumb" ? "unavailable" : "possible";
-      const image: GeneratedImage = { bytes, thumbnail, sourceType: "algorithmicMedia" };
+      const image: GeneratedImage = { bytes, thumbnail, sourceType: sourceTypeIn(bytes) };
       return ok(trigger === "expired" || trigger === "storage-fail" ? { ...image, ends: ENDS[trigger] } : image);
     });
   }
@@ -265,13 +266,13 @@ export class LocalProvider implements GenerationProvider {
     if (trigger === "unusable") return Buffer.from("The prompt asked for what is no picture.");
 
     const size = { widthPixels, heightPixels };
-    if (trigger === "plain") return this.sign(await plain(job, size));
+    if (trigger === "plain") return this.sign(await plain(job, size), "algorithmicMedia");
     const sidePixels = photoSidePixels(widthPixels);
     const panoramaSize = imageUrls.length === 1 ? size : undefined;
     const referencePixels = panoramaSize ? widthPixels * heightPixels : imageUrls.length * sidePixels ** 2;
     const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + 3 * referencePixels;
     const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
-      const references: Reference[] = [];
+      const references: LoadedReference[] = [];
       for (const [imageIndex, url] of imageUrls.entries()) {
         const reference = await this.references.load(url, sidePixels, signal, panoramaSize);
         if (signal.aborted) return undefined;
@@ -279,7 +280,10 @@ export class LocalProvider implements GenerationProvider {
         references.push(reference.value);
       }
       const painted = await paint(sceneOf(job.prompt, references, job.seed), references);
-      return painted.isErr() ? endOf(painted.error) : this.sign(await encoded(painted.value, size));
+      if (painted.isErr()) return endOf(painted.error);
+      const isDrawn = references.every((reference) => reference.isDrawn);
+      const sourceType = isDrawn ? "algorithmicMedia" : "compositeWithTrainedAlgorithmicMedia";
+      return this.sign(await encoded(painted.value, size, sourceType), sourceType);
     });
     return done.isErr() ? endOf(done.error) : done.value;
   }
@@ -307,9 +311,14 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
 const endOf = ({ kind, reason }: PaintingFailed): JobFailure | undefined =>
   kind === "crashed" ? { reason } : undefined;
 
-const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height }: PixelSize): Promise<Uint8Array> =>
+const encoded = (
+  pixels: Uint8Array,
+  { widthPixels: width, heightPixels: height }: PixelSize,
+  sourceType: DigitalSourceType,
+): Promise<Uint8Array> =>
   decoding((sharp) =>
     sharp(pixels, { raw: { width, height, channels: 3 } })
+      .withXmp(sourceTypeXmp(sourceType))
       .jpeg(JPEG)
       .toBuffer(),
   );
@@ -320,6 +329,7 @@ const plain = ({ prompt, seed }: Job, { widthPixels, heightPixels }: PixelSize):
   return decoding((sharp) =>
     sharp(Uint8Array.of(skyRed, skyGreen, 255, red, green, 0), { raw: { width: 1, height: 2, channels: 3 } })
       .resize(widthPixels, heightPixels, { fit: "fill", kernel: "nearest" })
+      .withXmp(sourceTypeXmp("algorithmicMedia"))
       .jpeg(JPEG)
       .toBuffer(),
   );

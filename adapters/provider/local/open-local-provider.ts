@@ -1,6 +1,7 @@
 import type { Clock } from "../../../application/ports/clock.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { DigitalSourceType } from "../../../domain/images/source-type.js";
 import { SystemClock } from "../../system/system-clock.js";
 import { PublicFetch } from "../public-fetch.js";
 import { LocalProvider } from "./local-provider.js";
@@ -17,8 +18,8 @@ export type LocalProviderOptions = {
   readonly storage: ObjectStorage;
   /** The shortest time of a generation, to resemble a real provider. By default 0. */
   readonly delayMilliseconds?: number | undefined;
-  /** Marks a JPEG before it is behind a temporary URL. By default it stays as it is. */
-  readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
+  /** Marks a JPEG before it is behind a temporary URL. By default it has the mark in XMP only. */
+  readonly sign?: ((jpeg: Uint8Array, sourceType: DigitalSourceType) => Promise<Uint8Array>) | undefined;
   /** User agent of fetches of reference images. By default `panorama-service`. */
   readonly userAgent?: string | undefined;
   /** Default: the clock of the operating system. */

@@ -1,10 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { IMAGE_PIXELS_MAX } from "../../../domain/images/image-type.js";
+import { isReference } from "../../../domain/images/object-name.js";
 import type { PixelSize } from "../../../domain/images/resolution.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
 import { decodingError } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
+import { sourceTypeIn } from "../../system/source-type-xmp.js";
 import { isPanorama } from "../photo-views.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { aboutImage, FORMER_ADDRESS, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
@@ -24,6 +26,9 @@ const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 /** Maximum memory of the bytes of an image before it is decoded. */
 export const REFERENCE_BYTES_MAX = UPLOAD_LIMITS.fileBytesMax;
 
+/** `isDrawn`: a panorama of this service that rules alone have drawn. The origin of all other images is unknown. */
+export type LoadedReference = Reference & { readonly isDrawn: boolean };
+
 /** Reads and decodes reference images: hosted ones through the storage port, all others over the network. */
 export class ReferenceImages {
   private readonly storage: ObjectStorage;
@@ -38,9 +43,12 @@ export class ReferenceImages {
    * Scales the image down to fit into a square of `sidePixels`, a panorama to `panoramaSize`, if given. Fails soon
    * after it was `stopped`.
    */
-  async load(url: string, sidePixels: number, stopped: AbortSignal, panoramaSize?: PixelSize): Promise<Loaded> {
+  async load(url: string, sidePixels: number, stopped: AbortSignal, panoramaSize?: PixelSize) {
     const bytes = await this.read(url, stopped);
-    return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels, panoramaSize);
+    if (bytes.isErr()) return err(bytes.error);
+    const name = this.storage.nameOf(url);
+    const isDrawn = name !== undefined && !isReference(name) && sourceTypeIn(bytes.value) === "algorithmicMedia";
+    return (await decode(bytes.value, sidePixels, panoramaSize)).map((reference) => ({ ...reference, isDrawn }));
   }
 
   private async read(url: string, stopped: AbortSignal): Promise<Result<Uint8Array, UnusableReference>> {

@@ -64,7 +64,7 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
  * Builds the scripts, styles, fonts and icons of the web pages into `folder`. Each script and style is self-contained,
  * except for files that it references by their built name. The name of a file begins with a digest of its content. A
  * file that is not compressed already has compressed copies beside it, `.br` and `.gz`. The guides of `/docs` are in
- * `guides`.
+ * `guides`, the text of `/providers` beside them.
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
@@ -99,6 +99,7 @@ export const buildClient = async (folder) => {
   }
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
+  await cp(source("../../../PROVIDERS.md"), join(folder, "PROVIDERS.md"));
 };
 
 const fontParts = async () => {

@@ -1,6 +1,7 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { startViewText } from "../../../domain/images/picture.js";
+import { sourceLabel } from "../../../domain/images/source-type.js";
 import { isPermanent, type PermanentImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
@@ -87,7 +88,7 @@ export const galleryTile = (task: SucceededTask): Html => {
   return html`<li><a href="${viewerPath(slug, request.visibility)}">
 ${hasPermanentImage(task) && tileImage(task)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
-<span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
+<span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · ${sourceLabel(task.sourceType)}</span></span></a></li>`;
 };
 
 /** Image of the first view of the viewer. `alt` is empty because the title of the tile describes it. */

@@ -3,12 +3,8 @@ export type Suggestions = {
   /** Links below the prompt of the landing page, and what its "Surprise me" chooses from. */
   readonly examples: readonly string[];
   readonly surprises: readonly [string, ...string[]];
-  /** Subjects that the model supports. Absent if it supports all. */
-  readonly offer?: {
-    readonly sentence: string;
-    /** True if the model knows the subject of the prompt. Otherwise the picture has nothing to do with the prompt. */
-    readonly knows: (prompt: string) => boolean;
-  };
+  /** A sentence about the subjects that the model supports. Absent if it supports all. */
+  readonly offer?: string;
 };
 
 /** For models that understand any sentence. */
@@ -26,8 +22,8 @@ export const ANY_PLACE: Suggestions = {
   ],
 };
 
-/** For the local painter, which knows some words only. `knows`: its vocabulary. */
-export const demoPlaces = (knows: (prompt: string) => boolean): Suggestions => ({
+/** For the local painter, which knows some words only. */
+export const DEMO_PLACES: Suggestions = {
   examples: ["Neon city in the rain", "Northern lights over a frozen lake", "Lavender at dusk"],
   surprises: [
     "Dunes under two moons",
@@ -38,5 +34,5 @@ export const demoPlaces = (knows: (prompt: string) => boolean): Suggestions => (
     "Above the rings of a planet",
     "Autumn valley at sunrise",
   ],
-  offer: { sentence: "Demo painter: landscapes, sea, city and space.", knows },
-});
+  offer: "Demo painter: landscapes, sea, city and space.",
+};

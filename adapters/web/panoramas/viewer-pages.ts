@@ -12,8 +12,8 @@ import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import { entryPath } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
+import { demoNote, type ReadWords } from "./demo-note.js";
 import { hasPermanentImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
-import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
@@ -26,7 +26,7 @@ type Parts = {
   readonly publicUrl: string;
   /** Gets the reports of visitors, if there is one. */
   readonly operatorEmail: Email | undefined;
-  readonly suggestions: Suggestions;
+  readonly readWords: ReadWords | undefined;
 };
 
 /**
@@ -159,7 +159,7 @@ const viewer = async (
           ...waitingView(
             task,
             await progress(parts, task),
-            owner && { ...owner, hint: hintOf(parts, task) },
+            owner && { ...owner, hint: demoNote(task, parts.readWords) },
             `${folder}/${task.slug}/status`,
           ),
         }
@@ -181,6 +181,7 @@ const viewer = async (
     owner: isOwner ? visitor : undefined,
     hasGallery: layout.hasGallery,
     reportTo: parts.operatorEmail,
+    demo: demoNote(task, parts.readWords),
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
   });
   const head = isPublic
@@ -188,9 +189,3 @@ const viewer = async (
     : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head, modules: ["sphere.js"] });
 };
-
-/** Said while the reader can still cancel. References alone need no words. */
-const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): string | undefined =>
-  offer === undefined || prompt === undefined || offer.knows(prompt)
-    ? undefined
-    : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;

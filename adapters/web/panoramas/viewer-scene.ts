@@ -1,6 +1,7 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
+import { sourceLabel } from "../../../domain/images/source-type.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
@@ -10,6 +11,7 @@ import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { QUERY_CHARACTERS_MAX } from "../paths.js";
 import { dateOf } from "../texts.js";
+import { PROVIDERS_LINK } from "./demo-note.js";
 import { fileNameOf, fullPromptOf, summaryOf, titleOf, type ViewableTask } from "./panorama-card.js";
 import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 
@@ -33,6 +35,8 @@ type Options = {
   readonly hasGallery: boolean;
   /** The operator's address for reports, if there is one. */
   readonly reportTo: string | undefined;
+  /** What the demo painter has made of the prompt, if it painted the panorama. */
+  readonly demo: Html | undefined;
   /** Path behind a link to a page of members. */
   readonly enter: (path: string) => string;
 };
@@ -55,7 +59,7 @@ export const viewerScene = (task: ViewableTask, { url, thumbnail, link }: Urls, 
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
-<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
+<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · ${sourceLabel(task.sourceType)}</span>
 ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
   options.mayChange && html`<a href="${options.enter(`/works?change=${task.slug}`)}">Change this panorama</a>`
 }${
@@ -68,6 +72,7 @@ ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use th
   options.reportTo !== undefined &&
   html`<a href="${reportUrl(options.reportTo, link)}">Report</a>`
 }</p>
+${options.demo && !isEmbedded && html`<p class="facts"><span>${options.demo}</span> ${PROVIDERS_LINK}</p>`}
 ${task.hiddenReason !== undefined && html`<p class="hidden-note">${hiddenSentence(task.hiddenReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
@@ -145,10 +150,11 @@ ${
 export const linkPreview = (task: ViewableTask, link: string, publicUrl: string, siteName: string): Html => {
   const title = titleOf(task);
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
+  const label = sourceLabel(task.sourceType).replace(/^\w/, (first) => first.toLowerCase());
   const description =
     fullPromptOf(task) === undefined
-      ? `A 360° panorama of ${size} pixels, made with AI. Open it and look around.`
-      : `${summaryOf(task)} A 360° panorama, made with AI.`;
+      ? `A 360° panorama of ${size} pixels, ${label}. Open it and look around.`
+      : `${summaryOf(task)} A 360° panorama, ${label}.`;
   const image = socialImageUrl(publicUrl, task);
   const { widthPixels, heightPixels } = SOCIAL_IMAGE_SIZE;
   return html`<link rel="canonical" href="${link}">

@@ -104,7 +104,7 @@ const REFRESH_SECONDS = 3;
 export const waitingView = (
   task: Task,
   { words: phase, note, elapsed_seconds, rest, done_percent }: Progress,
-  owner: (Visitor & { readonly hint: string | undefined }) | undefined,
+  owner: (Visitor & { readonly hint: Html | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({
   head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,

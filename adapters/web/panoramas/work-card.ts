@@ -16,9 +16,14 @@ export const SELECTION_FORM = "selection";
 
 /**
  * A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts).
- * `isLate`: it takes longer than usual.
+ * `isLate`: it takes longer than usual. `demo`: what the demo painter makes of the prompt, if it paints it.
  */
-export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: boolean): Html => {
+export const workCard = (
+  task: Task,
+  visitor: Visitor,
+  images: Images,
+  { isLate, demo }: { readonly isLate: boolean; readonly demo: Html | undefined },
+): Html => {
   const state = stateOf(task, isLate);
   const title = titleOf(task);
   const isPermanent = hasPermanentImage(task);
@@ -35,7 +40,7 @@ export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: b
 <span class="work-state" data-part="state">${
     state !== undefined &&
     html`<span class="state ${state.tone}">${state.label}</span>${state.note !== undefined && html` <span class="tile-note">${state.note}</span>`}`
-  }</span></span></a>
+  }${demo && html` <span class="tile-note">${demo}</span>`}</span></span></a>
 <label class="pick"><input type="checkbox" name="id" value="${task.id}" form="${SELECTION_FORM}" aria-label="Select: ${title}" autocomplete="off"></label>
 <details class="actions" name="actions"><summary aria-label="Actions: ${title}" title="Actions">${icon("M12 5h.01M12 12h.01M12 19h.01")}</summary>
 <div class="action-list" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${

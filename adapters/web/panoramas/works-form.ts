@@ -90,7 +90,7 @@ ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${ra
 ${form.has("change") && html`<input type="hidden" name="change" value="${form.get("change") ?? ""}">`}<p class="error" id="form-error" role="alert" hidden></p>
 <div class="words"><label for="prompt">Prompt</label>
 <textarea name="prompt" rows="3" placeholder="${form.has("change") ? "What should be different?" : "A quiet lake at dawn, mist over the water"}" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
-${offer && html`<p class="hint">${offer.sentence}</p>`}
+${offer && html`<p class="hint">${offer}</p>`}
 <p class="hint count" id="count">Up to ${count(promptCharactersMax)} characters</p></div>
 <div class="columns">
 <fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>

@@ -13,6 +13,7 @@ import type { Layout } from "../layout.js";
 import { redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
 import { count } from "../texts.js";
+import { demoNote, PROVIDERS_LINK, type ReadWords } from "./demo-note.js";
 import type { Images } from "./panorama-card.js";
 import { doneSentence, selectionForm } from "./selected-works.js";
 import type { Suggestions } from "./suggestions.js";
@@ -25,6 +26,7 @@ export type WorksParts = {
   readonly panoramas: UseCases["panoramas"];
   readonly credits: UseCases["credits"];
   readonly suggestions: Suggestions;
+  readonly readWords: ReadWords | undefined;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
   readonly guard: SessionGuard;
@@ -58,6 +60,10 @@ export const worksListPage = async (
   const hasForm = isFirst && !hasFilters(search) && visitor.account.suspension === undefined;
   const now = clock.now();
   const notice = doneSentence(query);
+  const cards = tasks.map((task) => {
+    const demo = demoNote(task, parts.readWords);
+    return { demo, card: workCard(task, visitor, images, { isLate: panoramas.isLate(task, now), demo }) };
+  });
   const formContext = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
@@ -71,7 +77,8 @@ ${(tasks.length > 0 || hasFilters(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
       ? emptyList(search, { hasForm, isFirst, next })
-      : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
+      : html`<ul class="tiles" id="list">${cards.map(({ card }) => card)}</ul>
+${cards.some(({ demo }) => demo) && html`<p class="hint">The demo painter knows some words only. ${PROVIDERS_LINK}</p>`}
 ${selectionForm(visitor)}`
   }</div>
 <p class="visually-hidden" id="news" role="status"></p>

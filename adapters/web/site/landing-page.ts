@@ -118,7 +118,7 @@ ${(reader === "invited" || reader === "closed") && html`<p class="hero-closed">$
 <input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
 maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
 <ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul>
-${offer && html`<p class="hero-offer">${offer.sentence}</p>`}</div>
+${offer && html`<p class="hero-offer">${offer}</p>`}</div>
 <div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" data-words="Continue the rotation" hidden>
 <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
 ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>

@@ -50,15 +50,27 @@ export const readLegalPages = async (
 
 /** `/terms`, `/privacy` and `/contact`. */
 export const legalPages = (pages: readonly LegalPage[], guard: SessionGuard, layout: Layout): readonly Page[] =>
-  pages.map(({ path, title, content }) => ({
-    method: "GET",
-    path,
-    body: "none",
-    handle: async (request) => {
-      const main = html`<div class="page prose">${content}</div>`;
-      return layout.reply(200, { title, main, visitor: await guard.visitor(request) });
-    },
-  }));
+  pages.map(({ path, title, content }) => prosePage({ path, title, read: () => content }, guard, layout));
+
+/** `/providers`: the document of that name, for people who want more than the demo painter. Rendered once. */
+export const providersPage = (file: string, guard: SessionGuard, layout: Layout): Page => {
+  const title = "Providers";
+  let content: Promise<Html> | undefined;
+  const read = () => (content ??= readFile(file, "utf8").then((text) => rendered(text, title)));
+  return prosePage({ path: "/providers", title, read }, guard, layout);
+};
+
+type Prose = Omit<LegalPage, "content"> & { readonly read: () => Html | Promise<Html> };
+
+const prosePage = ({ path, title, read }: Prose, guard: SessionGuard, layout: Layout): Page => ({
+  method: "GET",
+  path,
+  body: "none",
+  handle: async (request) => {
+    const main = html`<div class="page prose">${await read()}</div>`;
+    return layout.reply(200, { title, main, visitor: await guard.visitor(request) });
+  },
+});
 
 /** Allowed targets of links. Others, such as `javascript:`, are shown as text. */
 const LINK = /^(https?:\/\/|mailto:|tel:|\/(?!\/)|#)/i;
@@ -71,12 +83,23 @@ const rendered = async (markdown: string, title: string): Promise<Html> => {
     renderer: {
       html: ({ text }) => shown(text),
       image: ({ text }) => shown(text),
+      heading({ tokens, depth, text }) {
+        const id =
+          depth > 1 &&
+          text
+            .toLowerCase()
+            .replace(/[^\p{L}\p{N} -]/gu, "")
+            .replaceAll(" ", "-");
+        return html`<h${depth}${id && html` id="${id}"`}>${new Html(this.parser.parseInline(tokens))}</h${depth}>\n`
+          .text;
+      },
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens);
         return LINK.test(href) ? `<a href="${shown(href)}">${content}</a>` : content;
       },
     },
   });
-  const content = new Html(await marked.parse(markdown.replace(/^\uFEFF/, "")));
+  const parsed = await marked.parse(markdown.replace(/^\uFEFF/, ""));
+  const content = new Html(parsed.replaceAll("<table>", '<table tabindex="0">')); // wide ones scroll, also by keys
   return /<h1>/.test(content.text) ? content : html`<h1>${title}</h1>${content}`;
 };

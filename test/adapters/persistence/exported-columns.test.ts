@@ -81,7 +81,7 @@ const COLUMNS: Readonly<Record<string, Columns>> = {
       "the account of all records": "accountId",
       "how the service works on it":
         "submittedAt upstreamTaskId failureImage failureDetail storageStatus temporaryUrl failureImageProblem startAt " +
-        "failedAttempts nativeWidth nativeHeight resultFigures dueAt fence turn submissions place textsErasedAt " +
+        "failedAttempts nativeWidth nativeHeight sourceType resultFigures dueAt fence turn submissions place textsErasedAt " +
         "traceparent leasedUntil cancelWantedAt cancelRefusedAt inSearch startedAt generatedAt savedAt expiredAt " +
         "nextImageName",
       "what operators decide": "deletedBy hiddenAt hiddenBy chosenVisibility",

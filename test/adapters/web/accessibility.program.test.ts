@@ -74,7 +74,14 @@ describe("accessibility of the web pages", () => {
     await main.getByRole("button", { name: "Sign up" }).click();
     await main.getByRole("alert").waitFor();
     await check("a refused sign-up");
-    for (const path of ["/password/forgot?sent=1", "/password/reset", "/terms", "/nope", "/p/abcdefghijklmnop"])
+    for (const path of [
+      "/password/forgot?sent=1",
+      "/password/reset",
+      "/terms",
+      "/providers",
+      "/nope",
+      "/p/abcdefghijklmnop",
+    ])
       await visit(path);
     await mailedLinks(service).sendPasswordLink({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
     await visit(`/password/reset?token=${service.mail.messages.at(-1)?.token}`);

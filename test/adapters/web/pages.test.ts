@@ -27,6 +27,7 @@ const PAGES: Readonly<Record<string, Row>> = {
   "/gallery": [200, 200, 200, page],
   "/docs": [200, 200, 200, page],
   "/mcp": [200, 200, 200, page],
+  "/providers": [200, 200, 200, page],
   "/login": [200, "to /works", "to /works", page],
   "/signup": [200, "to /works", "to /works", page],
   "/password/forgot": [200, 200, 200, page],

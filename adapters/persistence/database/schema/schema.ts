@@ -239,6 +239,8 @@ export const TaskTable = defineEntity({
     /** The size of the provider's result. */
     nativeWidth: p.integer().nullable(),
     nativeHeight: p.integer().nullable(),
+    /** How the result was made (domain/images/source-type.ts); null for tasks from before this column. */
+    sourceType: p.string().length(40).nullable(),
     /** Measurements of the result (domain/images/picture.ts), as JSON; null if none was decoded. */
     resultFigures: p.text().nullable(),
     /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */

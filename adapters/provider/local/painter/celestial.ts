@@ -109,33 +109,39 @@ export class Celestial {
     const u = right / towards / planet.radius;
     const v = up / towards / planet.radius;
     const across = u * u + v * v;
-    if (planet.ring !== undefined) this.addRing(paint, u, v, planet.ring);
-    if (across > 1.6) return;
     const edge = this.starRadius / planet.radius;
+    const disc = 1 - smoothstep(1 - edge, 1 + edge, Math.sqrt(across));
+    if (across <= 1.6) this.addDisc(paint, planet, u, v, disc);
+    // Painted last: it hides the disc in front of it.
+    if (planet.ring !== undefined) this.addRing(paint, u, v, planet.ring, disc);
+  }
+
+  /** `opacity`: the share of the pixel that the disc covers. */
+  private addDisc(paint: Paint, planet: Planet, u: number, v: number, opacity: number): void {
+    const across = u * u + v * v;
     const air = Math.exp(-Math.max(0, Math.sqrt(across) - 1) * 14);
     const lightU = 0.62;
     const lightV = 0.42;
     const depth = Math.sqrt(Math.max(0, 1 - across));
     const lit = smoothstep(-0.12, 0.75, u * lightU + v * lightV + depth * 0.58);
-    if (across > 1) shine(paint, planet.colours[1], 0.3 * air * smoothstep(-0.6, 0.9, u * lightU + v * lightV));
+    shine(paint, planet.colours[1], 0.3 * air * smoothstep(-0.6, 0.9, u * lightU + v * lightV));
     const tilted = v * 0.95 + u * 0.3;
     const texture = planet.banded
       ? this.noise.fractal2(tilted * 5 + 0.25 * this.noise.fractal3(u * 3, v * 3, depth * 3, 4), 0.7, 5) * 1.5 + 0.5
       : this.noise.fractal3(u * 2.4, v * 2.4, depth * 2.4 + planet.radius * 40, 7) * 1.5 + 0.5;
     const surface = mixed(planet.colours[0], planet.colours[1], clamp01(texture));
     const shaded: Rgb = [surface[0] * (0.012 + lit), surface[1] * (0.012 + lit), surface[2] * (0.015 + lit)];
-    cover(paint, shaded, 1 - smoothstep(1 - edge * 2, 1, Math.sqrt(across)));
+    cover(paint, shaded, opacity);
   }
 
-  private addRing(paint: Paint, u: number, v: number, ring: Rgb): void {
-    const across = u * u + v * v;
+  private addRing(paint: Paint, u: number, v: number, ring: Rgb, disc: number): void {
     const tilted = (v * 0.95 + u * 0.3) / 0.22;
     const along = u * 0.95 - v * 0.3;
     const radius = Math.sqrt(tilted * tilted + along * along);
-    if (radius < 1.3 || radius > 2.4 || (across < 1 && tilted > 0)) return;
+    if (radius < 1.3 || radius > 2.4) return;
     const gaps = 0.55 + 0.9 * this.noise.fractal2(radius * 9, 3.3, 4);
     const opacity = smoothstep(1.3, 1.42, radius) * smoothstep(2.4, 2.25, radius) * clamp01(gaps);
-    cover(paint, ring, 0.75 * opacity);
+    cover(paint, ring, 0.75 * opacity * (tilted > 0 ? 1 - disc : 1));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PixelSize } from "../../../../domain/images/resolution.js";
-import { addToRow, cover, type Paint } from "./colour.js";
+import { addToRow, cover, type Paint, type Rgb } from "./colour.js";
 import { GroundPainter, type GroundSpot, Terrain } from "./land.js";
 import { Props } from "./props.js";
 import type { Land, Scene } from "./scene.js";
@@ -14,6 +14,7 @@ const walksPerColumn = ({ widthPixels }: PixelSize): number => (widthPixels < FI
 /** A rise below this share of a row is merged with the next one. */
 const ROWS_MIN = 0.3;
 const DISTANCE_MAX = 42_000;
+const DARK: Rgb = [0, 0, 0];
 
 /** A step of a walk. Two objects are reused for all steps, see `Ray`. */
 type Step = {
@@ -74,6 +75,8 @@ export class GroundColumn {
   /** The upper end of the ground so far. Farther ground is hidden if it rises less than this per metre of distance. */
   private top = 0;
   private hiddenRise = 0;
+  /** The distance of the last prop, whose shadow lies around it. */
+  private shadowMetres = 0;
 
   constructor({ scene, land, size, sky, light }: GroundView) {
     const { heightPixels } = size;
@@ -158,6 +161,7 @@ export class GroundColumn {
     this.ahead = Math.cos(azimuth);
     this.sky.paintAir(this.air, this.right * 0.999, 0.035, this.ahead * 0.999);
     this.hidden.fill(0);
+    this.shadowMetres = Number.NEGATIVE_INFINITY;
     this.raiseTop(this.size.heightPixels);
     start.distance = 0;
     start.octaves = 9;
@@ -217,6 +221,7 @@ export class GroundColumn {
     spot.height = height;
     spot.distance = Math.sqrt(level * level + drop * drop);
     this.groundPainter.paint(paint, spot);
+    cover(paint, DARK, this.props?.shadowAt(level - this.shadowMetres) ?? 0);
     cover(paint, this.air, 1 - Math.exp(-spot.distance * this.scene.haze.perMetre));
     addToRow(this.light, row, paint, covered);
   }
@@ -231,12 +236,27 @@ export class GroundColumn {
     }
   }
 
+  /** Darkens the ground around a prop: what is nearer is painted, what is farther follows in `paintGround`. */
+  private paintShadow(props: Props, ground: number, distance: number): void {
+    this.shadowMetres = distance;
+    const drop = this.terrain.eyeHeight - ground;
+    if (this.rowOf(ground, distance) > this.top + 1) return; // the foot is behind nearer ground
+    for (let row = Math.floor(this.top); row < this.size.heightPixels; row++) {
+      const level = -drop / (this.tangents[row] as number);
+      const shadow = level > 0 ? props.shadowAt(distance - level) : 0;
+      if (shadow === 0) return;
+      const lit = 1 - shadow * this.weight * (1 - (this.hidden[row] as number));
+      for (let at = row * 3; at < row * 3 + 3; at++) this.light[at] = (this.light[at] as number) * lit;
+    }
+  }
+
   /** Paints the visible part of what stands on the ground here. */
   private paintProp(props: Props, distance: number): void {
     const { eyeHeight } = this.terrain;
     const ground = props.footMetres;
     const first = Math.max(0, Math.floor(this.rowOf(ground + props.standingMetres, distance)));
-    const foot = Math.min(this.top, this.rowOf(ground - 0.3, distance));
+    const foot = Math.min(this.top, this.rowOf(ground - props.sunkMetres, distance));
+    this.paintShadow(props, ground, distance);
     const pixelMetres = (distance * Math.PI) / this.size.heightPixels;
     const fog = 1 - Math.exp(-distance * this.scene.haze.perMetre);
     const paint = this.paintBuffer;

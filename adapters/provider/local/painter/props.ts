@@ -16,6 +16,9 @@ const HALF_WIDTHS: Record<PropKind, number> = {
   coral: 0.6,
 };
 
+/** The same for a trunk, relative to the width of the whole; others stand on all of it. */
+const TRUNKS: Partial<Record<PropKind, number>> = { conifer: 0.06, broadleaf: 0.07, palm: 0.05, cactus: 0.26 };
+
 /** A direction in which a prop may stand on a ring. */
 type Crossing = {
   readonly ring: number;
@@ -44,9 +47,13 @@ export class Props {
   private halfWidthMetres = 1;
   private variation = 0;
   private litSide = 0;
-  /** Of a palm: the height of each frond there (infinite beyond its end), and how thick it is. */
+  /** Of that prop: how far its foot reaches below the ground, because trunks are round. */
+  sunkMetres = 0;
+  private shadowMetres = 1;
+  /** Of a palm: the height of each frond there (infinite beyond its end), how thick and how steep it is. */
   private readonly frondMiddle = new Float64Array(FRONDS);
   private readonly frondThick = new Float64Array(FRONDS);
+  private readonly frondSteep = new Float64Array(FRONDS);
   private readonly litColour: Paint = [0, 0, 0];
 
   constructor(scene: Scene, props: PropSet) {
@@ -96,10 +103,19 @@ export class Props {
     this.across = across / wide;
     this.halfWidthMetres = wide;
     this.standingMetres = height;
+    const trunk = 1.7 * (TRUNKS[props.kind] ?? 1);
+    this.shadowMetres = wide * (props.kind === "conifer" ? 0.8 : Math.min(0.4, 3 * trunk));
+    this.sunkMetres = 0.5 * Math.min(trunk * wide, 0.6) * Math.sqrt(clamp01(1 - (across / wide / trunk) ** 2));
     this.variation = variation;
     this.litSide = Math.sin(this.scene.light.azimuth - azimuth);
     if (isPalm) this.crossFronds(this.across);
     return true;
+  }
+
+  /** How dark the ground is at this distance from the foot, towards the viewer or away: 0 to 1. */
+  shadowAt(metres: number): number {
+    const aside = this.across * this.halfWidthMetres;
+    return 0.55 * clamp01(1 - (aside * aside + metres * metres) / this.shadowMetres ** 2) ** 2;
   }
 
   private growsOn(groundMetres: number): boolean {
@@ -115,7 +131,7 @@ export class Props {
     const softV = pixelMetres / this.standingMetres;
     switch (this.props.kind) {
       case "conifer":
-        return this.conifer(paint, u, v, softU);
+        return this.conifer(paint, u, v, softU, softV);
       case "broadleaf":
         return this.broadleaf(paint, u, v, softU);
       case "palm":
@@ -131,21 +147,29 @@ export class Props {
     }
   }
 
-  private conifer(paint: Paint, u: number, v: number, soft: number): number {
+  private conifer(paint: Paint, u: number, v: number, softU: number, softV: number): number {
     const tiers = 9 + 5 * this.variation;
-    const tier = v * tiers - Math.floor(v * tiers);
+    // From the lower edge of a tier, 0, to its upper one, 1. In the pixel of an edge both tiers are mixed.
+    const pixel = softV * tiers;
+    const above = v * tiers - Math.round(v * tiers);
+    const isEdge = Math.abs(above) < pixel / 2;
+    const tier = isEdge ? 0.5 - above / pixel : above - Math.floor(above);
+    const soft = softU + 0.34 * (1 - v) * (isEdge ? 1 : pixel);
     const ragged = 0.22 * this.noise.at2(u * 5 + 40 * this.variation, v * 22);
     const reach = (1 - v) * (0.98 - 0.34 * tier + ragged);
     const opacity = inside(reach - Math.abs(u), soft);
-    const trunk = v < 0.07 ? inside(0.06 - Math.abs(u), soft) : 0;
+    const trunk = v < 0.07 ? inside(flared(0.06, v) - Math.abs(u), softU) : 0;
     const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.variation);
     this.shade(paint, clamp01(0.35 + 0.4 * needles - 0.25 * tier), u, v);
     if (this.props.snowy) {
       // It lies on the upper side of the branches.
-      const snow = smoothstep(0.45, 0.95, 1 - tier + 0.5 * this.noise.at2(u * 3, v * 9 + 5 * this.variation));
+      const lying = 1 - tier + 0.5 * this.noise.at2(u * 3, v * 9 + 5 * this.variation);
+      const snow = isEdge ? 1 - tier : smoothstep(0.45, 0.95, lying);
       cover(paint, this.lit(SNOW, 0.45 + 0.35 * u * this.litSide + 0.2 * v), 0.8 * snow);
     }
-    return Math.max(v < 0.05 ? 0 : opacity, trunk);
+    const branches = opacity * inside(v - 0.05, softV);
+    if (trunk > branches) set(paint, this.lit(BARK, 0.5));
+    return Math.max(branches, trunk);
   }
 
   private broadleaf(paint: Paint, u: number, v: number, soft: number): number {
@@ -153,8 +177,8 @@ export class Props {
     const crown = 1 - Math.hypot(u, (v - 0.6) / 0.4) + lumps - 0.08;
     const leaves = this.noise.fractal2(u * 7 + 30 * this.variation, v * 9, 3);
     this.shade(paint, clamp01(0.5 + 0.9 * leaves + 0.5 * (v - 0.55)), u, v);
-    const opacity = inside(crown, soft * 1.4 + 0.05);
-    const trunk = v < 0.4 ? inside(0.07 - Math.abs(u), soft) : 0;
+    const opacity = inside(crown + 0.1 * leaves, soft * 1.8);
+    const trunk = v < 0.4 ? inside(flared(0.07, v) - Math.abs(u), soft) : 0;
     if (trunk > opacity) set(paint, this.lit(BARK, 0.5));
     return Math.max(opacity, trunk);
   }
@@ -162,12 +186,13 @@ export class Props {
   private palm(paint: Paint, v: number, softU: number, softV: number): number {
     const u = this.across;
     const lean = this.lean();
-    const trunk = v < 0.8 ? inside(0.05 - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
+    const trunk = v < 0.8 ? inside(flared(0.05, v) - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
     let fronds = 0;
     for (let frond = 0; frond < FRONDS; frond++) {
       const thick = this.frondThick[frond] as number;
       const below = (this.frondMiddle[frond] as number) - v;
-      fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, softV));
+      const soft = softV + softU * (this.frondSteep[frond] as number);
+      fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, soft));
     }
     if (fronds > trunk) this.shade(paint, clamp01(0.55 + 0.5 * this.noise.at2(u * 18, v * 18)), u, v);
     else set(paint, this.lit(BARK, 0.85 + 0.25 * this.noise.at2(3, v * 60)));
@@ -188,6 +213,7 @@ export class Props {
       const reach = (0.95 - 0.07 * frond) * (1 - Math.abs(top)); // within the width of the prop
       const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.variation));
       this.frondThick[frond] = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
+      this.frondSteep[frond] = 0.8 + Math.abs(rise - 1.56 * out); // feathers have steep edges everywhere
       this.frondMiddle[frond] = out > reach ? Number.POSITIVE_INFINITY : 0.79 + rise * out - 0.78 * out * out;
     }
   }
@@ -305,6 +331,9 @@ const WINDOW_LIGHTS: readonly [Rgb, ...Rgb[]] = [
   [1.0, 0.92, 0.75],
   [0.6, 0.78, 1.05],
 ];
+
+/** Half the width of a trunk that is wider at its foot. */
+const flared = (half: number, v: number): number => half * (1 + 0.5 * Math.exp(-v * 28));
 
 /** 1 inside a shape, 0 outside, with a slope of one pixel at its edge. */
 const inside = (depth: number, soft: number): number => clamp01(0.5 + depth / Math.max(soft, 1e-4));

@@ -27,7 +27,8 @@ export const sceneOf = (prompt: string | undefined, references: readonly Referen
 
 type Has = (...wanted: readonly Feature[]) => boolean;
 
-const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: SkyName | undefined): Scene => {
+/** The scene of these features; `seedText` decides about the rest. */
+export const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: SkyName | undefined): Scene => {
   const has: Has = (...wanted) => wanted.some((feature) => features.has(feature));
   const seed = seedFrom(seedText);
   const random = randomsFrom(seed);

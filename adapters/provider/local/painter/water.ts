@@ -12,7 +12,6 @@ type WaterRow = {
   swellSeen: number;
   ripplesSeen: number;
   acrossSeen: number;
-  blurring: number;
   depth: number;
   fog: number;
 };
@@ -91,7 +90,8 @@ export class WaterPainter {
     const grazing = 1 - clamp01(sine + 0.35 * slope + 0.05 * rough);
     const fresnel = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing;
     const paint = this.paintBuffer;
-    const blur = rough * 0.05 * waterRow.blurring + 0.002;
+    // Waves that are finer than a row blur what it reflects.
+    const blur = rough * (0.08 - 0.05 * waterRow.swellSeen - 0.02 * waterRow.ripplesSeen) + 0.002;
     this.mirrored(paint, Math.abs(elevation), blur);
 
     // Seen from above, water shows its own colour, lit by the ambient light.
@@ -142,14 +142,14 @@ export class WaterPainter {
   private waterRowAt(distance: number): WaterRow {
     const away = Math.sqrt(distance * distance + this.eyeHeight * this.eyeHeight);
     const sine = this.eyeHeight / away;
+    const rowMetres = (away / sine) * (Math.PI / this.open.length);
     return {
       distance,
       sine,
       elevation: Math.asin(sine),
-      swellSeen: smoothstep(1600, 200, away),
-      ripplesSeen: smoothstep(260, 40, away),
+      swellSeen: smoothstep(6, 1, rowMetres),
+      ripplesSeen: smoothstep(0.6, 0.1, rowMetres),
       acrossSeen: smoothstep(700, 80, away),
-      blurring: smoothstep(30, 900, away),
       depth: smoothstep(0.1, 0.9, sine),
       fog: 0.9 * (1 - Math.exp(-away * this.scene.haze.perMetre)),
     };
@@ -161,7 +161,7 @@ export class WaterPainter {
     let red = 0;
     let green = 0;
     let blue = 0;
-    for (let tap = -1.5; tap <= 1.5; tap++) {
+    for (let tap = -2.5; tap <= 2.5; tap++) {
       const seen = Math.min(Math.PI / 2, Math.abs(elevation + tap * blur));
       const position = Math.min(Math.max((0.5 - seen / Math.PI) * rows - 0.5, 0), rows / 2 - 1);
       const row = Math.floor(position);
@@ -172,9 +172,9 @@ export class WaterPainter {
       green += mix(light[at + 1] as number, light[next + 1] as number, below);
       blue += mix(light[at + 2] as number, light[next + 2] as number, below);
     }
-    paint[0] = red / 4;
-    paint[1] = green / 4;
-    paint[2] = blue / 4;
+    paint[0] = red / 6;
+    paint[1] = green / 6;
+    paint[2] = blue / 6;
   }
 }
 

@@ -50,9 +50,15 @@ const patterns = Object.entries(VOCABULARY).map(([feature, words]) => {
   const alternatives = words.replaceAll("*", "\\p{L}*").replaceAll(" ", "|").replaceAll("_", "\\s+");
   return [
     feature as Feature,
-    new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?!\\p{L}|-(?!${PARTICIPLE}))`, "iu"),
+    new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?!\\p{L}|-(?!${PARTICIPLE}))`, "giu"),
   ] as const;
 });
 
+/** Where a prompt names which feature: from this character up to that one. */
+export const matchesOf = (prompt: string): { feature: Feature; from: number; to: number }[] =>
+  patterns.flatMap(([feature, pattern]) =>
+    Array.from(prompt.matchAll(pattern), ({ 0: text, index }) => ({ feature, from: index, to: index + text.length })),
+  );
+
 export const featuresOf = (prompt: string): ReadonlySet<Feature> =>
-  new Set(patterns.filter(([, pattern]) => pattern.test(prompt)).map(([feature]) => feature));
+  new Set(matchesOf(prompt).map(({ feature }) => feature));

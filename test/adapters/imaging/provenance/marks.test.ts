@@ -5,8 +5,8 @@ import { picturesOnDemand } from "../../../../adapters/imaging/pictures-on-deman
 import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
 import { makeSigningPair } from "../../../../adapters/imaging/provenance/signing-pair.js";
 import { sharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
-import type { DigitalSourceType } from "../../../../application/ports/generation-provider.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
+import type { DigitalSourceType } from "../../../../domain/images/source-type.js";
 import { verifiedProvenance } from "../../../support/verify-provenance.js";
 
 const pair = await makeSigningPair(new Date());

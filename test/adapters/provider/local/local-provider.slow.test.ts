@@ -17,7 +17,8 @@ import {
   type PaintOrder,
   PaintPool,
 } from "../../../../adapters/provider/local/paint-pool.js";
-import { referenceImageName } from "../../../../domain/images/object-name.js";
+import { sourceTypeIn, sourceTypeXmp } from "../../../../adapters/system/source-type-xmp.js";
+import { type ObjectName, referenceImageName } from "../../../../domain/images/object-name.js";
 import { hostedPicture } from "../../../support/hosted-pictures.js";
 import { scratchFolder } from "../../../support/scratch-folder.js";
 import { bombPng, plain } from "../../../support/test-images.js";
@@ -103,6 +104,19 @@ describe("LocalProvider", () => {
     if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
     return progress.temporaryUrl;
   };
+
+  it.each([
+    ["a panorama of this service, drawn with rules", "panoramas/", "algorithmicMedia", "algorithmicMedia"],
+    ["a panorama made by a model", "panoramas/", "trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia"],
+    ["an upload with such a mark", "references/", "algorithmicMedia", "compositeWithTrainedAlgorithmicMedia"],
+  ] as const)("says how its picture from %s was made", async (_, folder, mark, sourceType) => {
+    const name = `${folder}${mark.padEnd(22, "0").slice(0, 22)}.jpg` as ObjectName; // a stored object never changes
+    const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: "#c03020" } });
+    await storage.put(name, await picture.withXmp(sourceTypeXmp(mark)).jpeg().toBuffer(), "image/jpeg");
+    const url = await urlOf(anOrder("a lake", { image_urls: [storage.urlOf(name)] }));
+    const image = (await provider.download(url))._unsafeUnwrap();
+    expect([image.sourceType, sourceTypeIn(image.bytes)]).toEqual([sourceType, sourceType]);
+  });
 
   it("paints a JPEG of exactly the size", async () => {
     const url = await urlOf(anOrder("a foggy ocean", { resolution: "2k" }));

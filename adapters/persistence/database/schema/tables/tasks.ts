@@ -26,6 +26,7 @@ create table task (
   failed_attempts integer null,
   native_width integer null,
   native_height integer null,
+  source_type text(40) null,
   result_figures text null,
   due_at time null,
   fence integer not null,

@@ -1,0 +1,67 @@
+import { describedScene } from "./scene-of.js";
+import { type Feature, matchesOf } from "./words.js";
+
+/** Words of a prompt, each once. `leftOut`: known, but they do not fit to those that are drawn. */
+export type PromptWords = Readonly<Record<"drawn" | "leftOut" | "unknown", readonly string[]>>;
+
+/** Says nothing about a place. "without" and "no" are missing on purpose: the painter does not know them. */
+const FILLERS = new Set(
+  (
+    "a an the of in on at by to from with and or for over under above below between into onto inside outside near " +
+    "through along across around behind beside before after during is are it its this that as up down some view"
+  ).split(" "),
+);
+
+const WORD = /\btest:[a-z-]+|[\p{L}\p{M}\p{N}]+(?:[-'’][\p{L}\p{M}\p{N}]+)*/giu;
+
+/** Sorts the words of a prompt by what the painter makes of them. */
+export const promptWords = (prompt: string): PromptWords => {
+  const matches = matchesOf(prompt);
+  const shown = shownFeatures(new Set(matches.map(({ feature }) => feature)));
+  const seen = new Set<string>();
+  const words = { drawn: [] as string[], leftOut: [] as string[], unknown: [] as string[] };
+  for (const { 0: word, index } of prompt.matchAll(WORD)) {
+    const lower = word.toLowerCase();
+    if (seen.has(lower) || FILLERS.has(lower) || lower.startsWith("test:")) continue;
+    seen.add(lower);
+    const own = matches.filter(({ from, to }) => from < index + word.length && to > index);
+    if (own.some(({ feature }) => shown.has(feature))) words.drawn.push(word);
+    else if (own.length > 0) words.leftOut.push(word);
+    else words.unknown.push(word);
+  }
+  return words;
+};
+
+/** What a picture of one feature also shows, although another word decides about it: `lake: mountains forest`. */
+const ALSO = new Map(
+  (
+    "sunset: golden, sunrise: golden, dusk: sunset, golden: day, moon: night, aurora: night, neon: night city, " +
+    "space: night, storm: overcast, fog: overcast, lake: mountains forest, mountains: forest meadow, forest: hills, " +
+    "hills: meadow, spring: meadow, lavender: meadow, cactus: desert, mars: desert, lunar: space moon, " +
+    "beach: ocean lake, city: ocean lake, volcano: mountains, coral: underwater ocean, underwater: ocean"
+  )
+    .split(", ")
+    .map((entry) => entry.split(": ") as [string, string]),
+);
+
+/** The features without which the picture would be another, and what these also show. */
+const shownFeatures = (features: ReadonlySet<Feature>): ReadonlySet<string> => {
+  const needed = new Set(features);
+  for (const feature of features) {
+    // Snow also brings a low sun. That alone shows no snow.
+    const part = feature === "snow" ? "ground" : "all";
+    const picture = pictureOf(needed, part);
+    needed.delete(feature);
+    if (pictureOf(needed, part) !== picture) needed.add(feature);
+  }
+  return new Set([...needed, ...[...needed].flatMap((feature) => (ALSO.get(feature) ?? "").split(" "))]);
+};
+
+/** Several seeds: with one, chance may choose what a word asks for. */
+const pictureOf = (features: ReadonlySet<Feature>, part: "ground" | "all"): string =>
+  JSON.stringify(
+    ["1", "2", "3", "4"].map((seed) => {
+      const scene = describedScene(seed, features, undefined);
+      return part === "all" ? scene : scene.land?.ground;
+    }),
+  );
