@@ -135,6 +135,11 @@ const MAY_IMPORT = {
     packages: ["neverthrow", "undici"],
     node: true,
   },
+  "adapters/provider/function": {
+    folders: [...CORE, ...SHARED, "adapters/provider"],
+    packages: ["neverthrow", "zod"],
+    node: true,
+  },
   "adapters/provider/local": {
     folders: [...CORE, ...SHARED, "adapters/provider"],
     packages: ["neverthrow", "sharp", "zod"],

@@ -122,7 +122,10 @@ function allUseCases(ports: InnerPorts, settings: CompleteSettings) {
 
 const STOP_MILLISECONDS = 20_000;
 
-/** Builds the application from its ports. Calls none of them, and starts nothing. */
+/**
+ * Builds the application from its ports. Calls none of them, and starts nothing. Throws if the
+ * provider may take longer than the generation deadline.
+ */
 export const createApplication = ({
   ports,
   settings = {},
@@ -131,6 +134,11 @@ export const createApplication = ({
   readonly settings?: ApplicationSettings | undefined;
 }) => {
   const complete = completeSettings(settings);
+  const { timeoutMilliseconds = 0 } = ports.provider;
+  if (timeoutMilliseconds > complete.generationDeadlineMilliseconds) {
+    const deadline = `generationDeadlineMilliseconds (${complete.generationDeadlineMilliseconds})`;
+    throw new RangeError(`${deadline} must not be below the time-out of the provider, ${timeoutMilliseconds} ms.`);
+  }
   const { clock, eventSignals, reporter, schedule: makeSchedule = clockSchedule(clock) } = ports;
   const time = generationTime();
   const signals = announcing(ports.signals, (task) => {

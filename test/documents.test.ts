@@ -43,7 +43,7 @@ const INSTRUCTIONS = [...DOCUMENTS, ".ci/run", ".githooks/pre-commit", "Dockerfi
 const GUIDES = "adapters/web/client/docs/";
 
 /** How many lines somebody reads to the end: of all main documents, of the first one, of one beside its code. */
-const MAIN_LINES_MAX = 1_800;
+const MAIN_LINES_MAX = 1_880;
 const README_LINES_MAX = 150;
 const LINES_MAX = 300;
 const COLUMNS_MAX = 120;

@@ -62,7 +62,8 @@ export const generationProviderContract = (
       const id = (await provider.submit(order(1, "fail")))._unsafeUnwrap();
       await allEnded();
       const failed = (await provider.poll(id))._unsafeUnwrap();
-      expect(failed).toEqual({ state: "failed", reason: expect.stringMatching(/./) });
+      if (failed.state !== "failed") throw new Error(`The generation is ${JSON.stringify(failed)}.`);
+      expect(failed).toEqual({ state: "failed", reason: expect.stringMatching(/./), cause: failed.cause });
       expect((await provider.poll(id))._unsafeUnwrap()).toEqual(failed);
     });
 
@@ -80,6 +81,7 @@ export const generationProviderContract = (
       const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
       expect(first).not.toBe(second);
       if (searchable !== true) {
+        if (!searchable) await allEnded();
         expect((await provider.search(taskId(1), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         if (!searchable) return;
         await allEnded();

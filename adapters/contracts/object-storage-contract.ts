@@ -1,6 +1,13 @@
 import { ok } from "neverthrow";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../domain/images/object-name.js";
+import {
+  GENERATIONS,
+  generationName,
+  type ObjectName,
+  panoramaName,
+  referenceImageName,
+  thumbnailNameOf,
+} from "../../domain/images/object-name.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -55,6 +62,18 @@ export const objectStorageContract = (
       expect(await storage.has(reference)).toEqual(ok(false));
       await storage.delete(panorama);
       expect(await storage.has(panorama)).toEqual(ok(false));
+    });
+
+    it("lists the names that begin with a prefix, as soon as they are stored", async () => {
+      const storage = await open();
+      expect(await storage.list(GENERATIONS)).toEqual(ok([]));
+      const [picture, failure] = [generationName("g".repeat(22), "jpg"), generationName("h".repeat(22), "json")];
+      for (const name of [...names, picture, failure]) await storage.put(name, Buffer.from(name), "image/png");
+      expect((await storage.list(GENERATIONS))._unsafeUnwrap().sort()).toEqual([picture, failure]);
+      expect(await storage.list(picture.slice(0, -3))).toEqual(ok([picture]));
+      expect(storage.nameOf(storage.urlOf(picture))).toBe(picture);
+      await storage.delete(picture);
+      expect(await storage.list(GENERATIONS)).toEqual(ok([failure]));
     });
 
     it("keeps the object of one of 20 concurrent writers and reports success to all", async () => {

@@ -33,6 +33,10 @@ export class MemoryObjectStorage implements ObjectStorage {
     return ok(undefined);
   }
 
+  async list(prefix: string): Promise<Result<ObjectName[], StorageUnavailable>> {
+    return this.available ? ok([...this.objects.keys()].filter((name) => name.startsWith(prefix))) : err(unavailable);
+  }
+
   urlOf(name: ObjectName): string {
     return `${ORIGIN}${name}`;
   }

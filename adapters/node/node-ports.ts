@@ -138,14 +138,22 @@ const WRITTEN: ReadonlySet<OperationalEvent["kind"]> = new Set([
   "payment_ignored",
   "possible_orphan",
   "provider_unavailable",
+  "task_failed",
   "task_unreadable",
   "webhook_endpoint_off",
   "work_failed",
 ]);
 
+/** A cancellation is no failure. A picture that was not saved is one. */
+const isWritten = (event: OperationalEvent): boolean =>
+  event.kind === "image_status"
+    ? event.status === "failed" || event.status === "expired"
+    : WRITTEN.has(event.kind) && !(event.kind === "task_failed" && event.reason === "canceled");
+
 const ON_STDERR: Reporter = {
-  report: ({ kind, ...event }) => {
-    if (!WRITTEN.has(kind)) return;
+  report: (reported) => {
+    if (!isWritten(reported)) return;
+    const { kind, ...event } = reported;
     const error = "error" in event && event.error instanceof Error ? { error: event.error.stack } : {};
     console.error(JSON.stringify({ event: kind, ...event, ...error }));
   },

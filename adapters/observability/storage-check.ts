@@ -55,7 +55,7 @@ const check = async ({ storage, ids, clock, logger }: Ports): Promise<StorageChe
 /** The storage, with the time of each call in the metrics. `urlOf` and `nameOf` make no call. */
 export const measuredStorage = (storage: ObjectStorage, metrics: Metrics): ObjectStorage => {
   const measured = async <T, E extends { readonly kind: string }>(
-    operation: "put" | "read" | "has" | "delete",
+    operation: "put" | "read" | "has" | "delete" | "list",
     call: Promise<Result<T, E>>,
   ): Promise<Result<T, E>> => {
     const end = metrics.storageCallSeconds.startTimer({ operation });
@@ -68,6 +68,7 @@ export const measuredStorage = (storage: ObjectStorage, metrics: Metrics): Objec
     read: (name) => measured("read", storage.read(name)),
     has: (name) => measured("has", storage.has(name)),
     delete: (name) => measured("delete", storage.delete(name)),
+    list: (prefix) => measured("list", storage.list(prefix)),
     urlOf: (name) => storage.urlOf(name),
     nameOf: (url) => storage.nameOf(url),
   };

@@ -72,7 +72,10 @@ export const tracedImaging = (imaging: Imaging, tracing: Tracing): Imaging =>
 
 /** A span for each call to the storage. */
 export const tracedStorage = (storage: ObjectStorage, tracing: Tracing): ObjectStorage =>
-  replacing(storage, spans(tracing, { prefix: "storage", kind: "client" }, storage, ["put", "read", "has", "delete"]));
+  replacing(
+    storage,
+    spans(tracing, { prefix: "storage", kind: "client" }, storage, ["put", "read", "has", "delete", "list"]),
+  );
 
 /** As in persistence/database.ts. */
 type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>[]>;

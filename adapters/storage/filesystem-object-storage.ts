@@ -1,5 +1,5 @@
 import { createReadStream, type Stats } from "node:fs";
-import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
@@ -8,7 +8,7 @@ import type { ObjectStorage, StorageUnavailable } from "../../application/ports/
 import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/images/image-type.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { deleteAbandoned, isFileError, syncFolder, writeOnce } from "../system/files.js";
-import { objectNameOf } from "./stored-object.js";
+import { objectNameOf, objectNamesIn } from "./stored-object.js";
 
 /** Folders of the files, and the URLs at which they are served. URLs have no trailing slash. */
 export type FilesystemObjectStorageOptions = {
@@ -32,7 +32,8 @@ export interface FilesystemObjectStorage extends ObjectStorage {
 }
 
 /**
- * Opens an object storage in a folder; an object's name is its path: `references/…` and `panoramas/…`. Writes are
+ * Opens an object storage in a folder; an object's name is its path: `references/…`, `panoramas/…` and
+ * `generations/…`. Writes are
  * durable and atomic: their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects
  * if the folder cannot be written.
  */
@@ -42,8 +43,8 @@ export const filesystemObjectStorage = async ({
   referenceUrl = assetUrl,
 }: FilesystemObjectStorageOptions): Promise<FilesystemObjectStorage> => {
   const incoming = join(folder, "incoming");
-  for (const path of [incoming, join(folder, "references"), join(folder, "panoramas")]) {
-    await mkdir(path, { recursive: true });
+  for (const name of ["incoming", "references", "panoramas", "generations"]) {
+    await mkdir(join(folder, name), { recursive: true });
   }
   await deleteAbandoned(incoming);
   return new FolderOfObjects(folder, assetUrl, referenceUrl);
@@ -104,6 +105,16 @@ class FolderOfObjects implements FilesystemObjectStorage {
     return (await this.stat(name))
       .map(() => true)
       .orElse((error) => (error.kind === "not_found" ? ok(false) : err(error)));
+  }
+
+  async list(prefix: string): Promise<Result<ObjectName[], StorageUnavailable>> {
+    try {
+      const folder = dirname(`${prefix}.`);
+      const names = objectNamesIn((await readdir(join(this.folder, folder))).map((file) => `${folder}/${file}`));
+      return ok(names.filter((name) => name.startsWith(prefix)));
+    } catch (error) {
+      return unavailable(error);
+    }
   }
 
   stream(name: ObjectName, start: number, end: number): Readable {

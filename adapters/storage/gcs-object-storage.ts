@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { addAbortSignal } from "node:stream";
-import { type Bucket, type File, Storage } from "@google-cloud/storage";
+import { type Bucket, type File, type GetFilesOptions, Storage } from "@google-cloud/storage";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { type Failure, InvalidAnswer, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
-import { CACHE_CONTROL, objectNameOf } from "./stored-object.js";
+import { CACHE_CONTROL, objectNameOf, objectNamesIn } from "./stored-object.js";
 
 /** The bucket, and how it is called. */
 export type GcsObjectStorageOptions = {
@@ -78,8 +78,20 @@ class ObjectsInBucket implements GcsObjectStorage {
     return this.retries.call((send) => send(() => exists(this.bucket.file(name))));
   }
 
+  list(prefix: string): Promise<Result<ObjectName[], StorageUnavailable>> {
+    return this.retries.call(async (send) => {
+      const found: ObjectName[] = [];
+      for (let pageToken: string | undefined, isFirst = true; isFirst || pageToken !== undefined; isFirst = false) {
+        const page = await send(() => list(this.bucket, { prefix, ...(pageToken !== undefined && { pageToken }) }));
+        found.push(...page.names);
+        pageToken = page.nextPageToken;
+      }
+      return found;
+    });
+  }
+
   check(): Promise<Result<void, StorageUnavailable>> {
-    return this.retries.once(() => list(this.bucket));
+    return this.retries.once(async () => void (await list(this.bucket, { maxResults: 1 })));
   }
 
   urlOf(name: ObjectName): string {
@@ -147,10 +159,12 @@ const exists = async (file: File): Promise<boolean> => {
   }
 };
 
-const list = async (bucket: Bucket): Promise<void> => {
-  const [, , answer] = await bucket.getFiles({ maxResults: 1, autoPaginate: false });
-  const { kind } = answer as { kind?: string };
+/** One page. */
+const list = async (bucket: Bucket, query: GetFilesOptions) => {
+  const [files, , answer] = await bucket.getFiles({ ...query, autoPaginate: false });
+  const { kind, nextPageToken } = answer as { kind?: string; nextPageToken?: string };
   if (kind !== "storage#objects") throw new InvalidAnswer("the answer to a listing is not from Cloud Storage", true);
+  return { names: objectNamesIn(files.map(({ name }) => name)), nextPageToken };
 };
 
 /** Cloud Storage knows the MD5 hash of every object that was uploaded in one request, as all of ours are. */

@@ -4,6 +4,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
@@ -25,7 +26,7 @@ import {
   s3FailureOf,
   statusOf,
 } from "./s3-upload.js";
-import { objectNameOf } from "./stored-object.js";
+import { objectNameOf, objectNamesIn } from "./stored-object.js";
 
 /** The bucket, and how it is called. URLs have no trailing slash. */
 export type S3ObjectStorageOptions = {
@@ -177,6 +178,20 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
 
   has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>> {
     return this.retries.call((send) => send((signal) => this.exists(name, signal)));
+  }
+
+  list(Prefix: string): Promise<Result<ObjectName[], StorageUnavailable>> {
+    return this.retries.call(async (send) => {
+      const found: ObjectName[] = [];
+      for (let ContinuationToken: string | undefined, isFirst = true; isFirst || ContinuationToken; isFirst = false) {
+        const command = new ListObjectsV2Command({ Bucket: this.bucket, Prefix, ContinuationToken });
+        const page = await send((abortSignal) => this.client.send(command, { abortSignal }));
+        if (page.IsTruncated === undefined) throw notFromS3();
+        found.push(...objectNamesIn((page.Contents ?? []).map(({ Key = "" }) => Key)));
+        ContinuationToken = page.NextContinuationToken;
+      }
+      return found;
+    });
   }
 
   check(): Promise<Result<void, StorageUnavailable>> {

@@ -8,3 +8,7 @@ export const objectNameOf = (url: string, urlOf: (name: ObjectName) => string): 
   const name = parseObjectName(url.split("/").slice(-2).join("/"));
   return name !== undefined && urlOf(name) === url ? name : undefined;
 };
+
+/** Those names that an object of this service can have. */
+export const objectNamesIn = (texts: readonly string[]): ObjectName[] =>
+  texts.map(parseObjectName).filter((name) => name !== undefined);

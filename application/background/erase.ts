@@ -61,13 +61,14 @@ async function eraseObjects({ storage, reporter }: TaskWorkPorts, { id, image }:
   return true;
 }
 
-async function eraseCopy(
+/** Deletes the provider's copy, and reports a failure. True if no copy is left. */
+export async function eraseCopy(
   { provider, reporter }: TaskWorkPorts,
   { id, upstreamTaskId }: SucceededTask,
 ): Promise<boolean> {
   const discarded = await provider.discard?.(upstreamTaskId);
   if (discarded === undefined || discarded.isOk()) return true;
-  const detail = `the copy of a deleted image is not deleted: ${discarded.error.reason}`;
+  const detail = `the provider's copy of an image is not deleted: ${discarded.error.reason}`;
   reporter.report({ kind: "provider_unavailable", taskId: id, detail });
   return false;
 }

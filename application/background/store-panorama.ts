@@ -18,6 +18,7 @@ import { type SucceededTask, withImage } from "../../domain/tasks/task.js";
 import { moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
+import { eraseCopy } from "./erase.js";
 import type { TaskWorkPorts } from "./work-on-leases.js";
 
 /** Maximum pause between attempts to store an image. */
@@ -54,6 +55,8 @@ export async function recordAttempt(
   const moved = await moveTask(ports, lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
   if (moved.isErr()) return deleteIfUnwanted(ports, task); // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
+  const isSaved = task.image.status === "uploading" && isPermanent(image);
+  if (isSaved && ports.provider.discardsSaved === true) await eraseCopy(ports, task);
 }
 
 /** Deletes objects that a paused worker stored after the panorama was deleted or renamed, or had expired. */

@@ -56,16 +56,20 @@ export const CUSTOMERS_CAUSES = ["content_refused", "reference_unreachable", "re
 /** One of `CUSTOMERS_CAUSES`. */
 export type CustomersCause = (typeof CUSTOMERS_CAUSES)[number];
 
+/** All causes of failed generations. */
+export const FAILURE_CAUSES = [
+  ...CUSTOMERS_CAUSES,
+  "never_started",
+  "deadline_passed",
+  "provider_unavailable",
+  "unusable_result",
+] as const;
+
 /**
  * Cause of a failed generation. `never_started`: waited too long at the provider. `deadline_passed`: took too long
  * there. `provider_unavailable`: an outage at the provider. `unusable_result`: ended without a picture.
  */
-export type FailureCause =
-  | CustomersCause
-  | "never_started"
-  | "deadline_passed"
-  | "provider_unavailable"
-  | "unusable_result";
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
 /** State of a generation at the provider. `reason`: for the log only. `cause`: the known cause of a failure. */
 export type Progress =
@@ -198,6 +202,10 @@ export interface GenerationProvider extends SubmissionProvider {
    * it. Absent if no generation of the provider can be deleted.
    */
   discard?(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>>;
+  /** True if `discard` is called as soon as the picture is saved. Default: only when the panorama is deleted. */
+  readonly discardsSaved?: boolean | undefined;
+  /** Maximum time of a generation, if the provider has one. It must not exceed the generation deadline. */
+  readonly timeoutMilliseconds?: number | undefined;
   /** Deletes old generations from this process and its machine. Called hourly. Absent if there is nothing to delete. */
   clean?(): Promise<void>;
 }

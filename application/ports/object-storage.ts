@@ -14,6 +14,8 @@ export interface ObjectStorage {
   has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** Deletes the object. Succeeds if there is none. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>>;
+  /** The names of all objects that begin with `prefix`, such as `generations/`, also of those stored just now. */
+  list(prefix: string): Promise<Result<ObjectName[], StorageUnavailable>>;
   /** The permanent public URL. For reference images it always starts with `https://`. */
   urlOf(name: ObjectName): string;
   /** The name of the object that a URL of this storage points to; `undefined` for any other URL. */

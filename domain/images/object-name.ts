@@ -1,7 +1,7 @@
 import { type Brand, valueOrThrow } from "../ids.js";
 import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
 
-/** The name of an object in the object storage: `references/…` or `panoramas/…`. */
+/** The name of an object in the object storage: `references/…`, `panoramas/…` or `generations/…`. */
 export type ObjectName = Brand<string, "ObjectName">;
 
 /**
@@ -21,6 +21,16 @@ export const isReference = (name: ObjectName): boolean => name.startsWith("refer
  */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
 
+/** The folder of generations that have ended (adapters/provider/function/function-provider.ts). */
+export const GENERATIONS = "generations/";
+
+/** Name of the end of a generation. `id`: unguessable. `extension`: of its picture, or `json` for a failure. */
+export const generationName = (id: string, extension: string): ObjectName =>
+  objectName(`${GENERATIONS}${id}.${extension}`);
+
+/** False for the failure of a generation, which is not for clients. */
+export const isPicture = (name: ObjectName): boolean => !name.endsWith(".json");
+
 /** The name of the thumbnail of a panorama. */
 export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
   panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
@@ -37,7 +47,7 @@ export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumb
  */
 export const isInObjectFolder = (url: string, urlOf: (name: ObjectName) => string): boolean => {
   const { origin, pathname } = new URL(url);
-  return ["references/", "panoramas/"].some((folder) => {
+  return ["references/", "panoramas/", GENERATIONS].some((folder) => {
     const below = new URL(urlOf(folder as ObjectName));
     return origin === below.origin && decoded(pathname).startsWith(decoded(below.pathname));
   });
@@ -53,11 +63,15 @@ const decoded = (path: string): string => {
 
 /** Parses a name; `undefined` if no object of this service can have it. */
 export const parseObjectName = (text: string): ObjectName | undefined =>
-  /^(references\/[0-9A-Za-z_-]{22,43}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(
-    text,
-  )
-    ? (text as ObjectName)
-    : undefined;
+  OBJECT_NAME.test(text) ? (text as ObjectName) : undefined;
+
+const OBJECT_NAME = new RegExp(
+  [
+    "^(references/[0-9A-Za-z_-]{22,43}\\.(jpg|png|webp)",
+    "panoramas/[0-9A-Za-z_-]{22,64}(\\.jpg|-thumbnail\\.webp)",
+    "generations/[0-9A-Za-z_-]{22,64}\\.(jpg|png|webp|json))$",
+  ].join("|"),
+);
 
 /** Creates a name from a constant. Throws if it is invalid; parse input instead. */
 export const objectName = (text: string): ObjectName =>

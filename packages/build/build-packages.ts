@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { typesWithoutPackages } from "./client-types.js";
 import { licensesOf } from "./licenses-of.js";
@@ -29,31 +30,32 @@ const copyDocuments = (name: string): string => {
 };
 
 /** Compiles the entries of a package and what they import. Types are not checked here. */
-const compile = (name: string): void => {
-  execFileSync(process.execPath, [TSC, "-p", join("packages", name), "--noCheck"], { stdio: "inherit" });
+const compile = async (name: string): Promise<void> => {
+  await promisify(execFile)(process.execPath, [TSC, "-p", join("packages", name), "--noCheck"]);
 };
 
 rmSync(TARGET, { recursive: true, force: true });
 
 copyDocuments("panorama-core");
-compile("panorama-core");
+const core = compile("panorama-core"); // while this process makes the others
 
 // The digest tells builds of one version apart (bootstrap/version.ts), and a release has its version to itself.
 const service = copyDocuments("panorama-service");
 const filter = (path: string): boolean => path !== join("dist", "sources.sha256");
 cpSync("dist", join(service, "dist"), { recursive: true, filter });
-compile("panorama-service");
-await build({
-  stdin: { contents: SQLITE_PLATFORM, resolveDir: "." },
-  outfile: join(service, "dist/adapters/persistence/database/orm/sqlite-platform.js"),
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  external: ["@mikro-orm/core", "@mikro-orm/knex"],
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-  allowOverwrite: true,
-  logLevel: "warning",
-});
+const compiled = compile("panorama-service");
+const platform = () =>
+  build({
+    stdin: { contents: SQLITE_PLATFORM, resolveDir: "." },
+    outfile: join(service, "dist/adapters/persistence/database/orm/sqlite-platform.js"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["@mikro-orm/core", "@mikro-orm/knex"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    allowOverwrite: true,
+    logLevel: "warning",
+  });
 
 // One file with neverthrow, so that the client depends on nothing and runs in browsers.
 const client = copyDocuments("panorama-client");
@@ -75,3 +77,6 @@ for (const [file, text] of typesWithoutPackages(process.cwd(), CLIENT)) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
+
+await Promise.all([core, compiled]);
+await platform();

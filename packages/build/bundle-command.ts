@@ -36,7 +36,7 @@ const keepModuleUrls: Plugin = {
  */
 const BUNDLED = ["cockatiel", "ipaddr.js", "neverthrow", "uuid", "zod", "zod-openapi"];
 const manifest = await readFile(join(project, "packages/panorama-service/package.json"), "utf8");
-const { dependencies } = JSON.parse(manifest) as { readonly dependencies: Readonly<Record<string, string>> };
+const { dependencies, peerDependencies } = JSON.parse(manifest) as Readonly<Record<string, Record<string, string>>>;
 
 const { metafile } = await build({
   absWorkingDir: project,
@@ -47,7 +47,7 @@ const { metafile } = await build({
   platform: "node",
   target: "node20",
   format: "esm",
-  external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
+  external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
   alias: { "@mikro-orm/sqlite": SQLITE_PLATFORM },
   minifySyntax: true,
   legalComments: "none",

@@ -89,14 +89,20 @@ describe("the entries of the packed packages", () => {
   it("use the project's version and dependency versions, neverthrow as a range", async () => {
     const project = await manifestOf(".");
     const versions = { ...project.devDependencies, ...project.optionalDependencies, ...project.dependencies };
-    const { "uWebSockets.js": server } = project.overrides;
-    const known = { ...versions, neverthrow: `^${versions.neverthrow}`, "uWebSockets.js": server };
+    const known = { ...versions, neverthrow: `^${versions.neverthrow}` };
     for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
       const { version, license, engines, dependencies = {} } = await manifestOf(`packages/${name}`);
       const { version: released, license: of, engines: on } = project;
       expect({ version, license, engines }).toEqual({ version: released, license: of, engines: on });
       expect(known).toMatchObject(dependencies);
     }
+  });
+
+  it("need the native HTTP server only for the command, and install it only if somebody asks", async () => {
+    const { dependencies, ...service } = await manifestOf("packages/panorama-service");
+    expect("uWebSockets.js" in dependencies).toBe(false);
+    expect(service.peerDependencies).toEqual({ "uWebSockets.js": "*" });
+    expect(service.peerDependenciesMeta).toEqual({ "uWebSockets.js": { optional: true } });
   });
 
   it("need neverthrow and zod for the core, fast-check for its suites, and nothing for the client", async () => {

@@ -33,7 +33,12 @@ export class FakeGcs extends FakeBucket<BucketFault> {
     }
     const objects = `/storage/v1/b/${this.bucket}/o`;
     if (request.method === "GET" && pathname === objects) {
-      return json(200, { kind: "storage#objects", items: [...this.objects.keys()].map((name) => ({ name })) });
+      // One name per page.
+      const names = [...this.objects.keys()].filter((name) => name.startsWith(searchParams.get("prefix") ?? "")).sort();
+      const start = Number(searchParams.get("pageToken") ?? 0);
+      const items = names.slice(start, start + 1).map((name) => ({ name }));
+      const next = names.length > start + 1 ? { nextPageToken: String(start + 1) } : {};
+      return json(200, { kind: "storage#objects", items, ...next });
     }
     if (request.method === "GET" && pathname.startsWith(`${objects}/`)) {
       return this.get(decodeURIComponent(pathname.slice(objects.length + 1)), searchParams.get("alt"), fault);

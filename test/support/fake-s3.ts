@@ -61,6 +61,7 @@ export class FakeS3 extends FakeBucket<S3Fault> {
     const [, bucket, ...path] = pathname.split("/");
     if (bucket !== this.bucket) return refusal({ status: 404, code: "NoSuchBucket" });
     const name = path.join("/");
+    if (method === "GET" && searchParams.has("list-type")) return this.list(searchParams);
     const uploadId = searchParams.get("uploadId");
     if (method === "PUT" && uploadId !== null) {
       return this.putPart(uploadId, Number(searchParams.get("partNumber")), headers, body, fault);
@@ -136,6 +137,18 @@ export class FakeS3 extends FakeBucket<S3Fault> {
     if (fault === "wrong-checksum") headers["x-amz-meta-sha256"] = "0".repeat(64);
     const bytes = fault === "damage" ? withOneByteChanged(object.bytes) : object.bytes;
     return { status: 200, headers, body: method === "GET" ? bytes : Buffer.alloc(0) };
+  }
+
+  /** One name per page. */
+  private list(query: URLSearchParams): BucketAnswer {
+    const names = [...this.objects.keys()].filter((name) => name.startsWith(query.get("prefix") ?? "")).sort();
+    const start = Number(query.get("continuation-token") ?? 0);
+    const contents = names.slice(start, start + 1).map((name) => `<Contents><Key>${name}</Key></Contents>`);
+    const isTruncated = names.length > start + 1;
+    const next = isTruncated ? `<NextContinuationToken>${start + 1}</NextContinuationToken>` : "";
+    return xml(
+      `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join("")}</ListBucketResult>`,
+    );
   }
 
   private checkCondition(name: string, headers: IncomingHttpHeaders): BucketAnswer | undefined {

@@ -3,7 +3,7 @@ import type { Result } from "neverthrow";
 import type { UseCases } from "../../../application/create-application.js";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
-import { type ObjectName, parseObjectName } from "../../../domain/images/object-name.js";
+import { isPicture, type ObjectName, parseObjectName } from "../../../domain/images/object-name.js";
 import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
@@ -20,7 +20,8 @@ export function assetRoute(assets: Assets, isHiddenImage: UseCases["panoramas"][
     const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
     const name = parseObjectName(path);
     const none = () => errorReply(notFound(`There is no image ${shown(path)}.`));
-    if (name === undefined || (name.startsWith("panoramas/") && (await isHiddenImage({ name })))) return none();
+    if (name === undefined || !isPicture(name)) return none();
+    if (name.startsWith("panoramas/") && (await isHiddenImage({ name }))) return none();
     const found = await assets.stat(name);
     if (found.isErr()) return errorReply(found.error);
     const { sizeBytes, contentType } = found.value;

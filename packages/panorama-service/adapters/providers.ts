@@ -1,4 +1,5 @@
 /* `panorama-service/adapters/providers`: who generates panoramas. */
+export * from "../../../adapters/provider/function/function-provider.js";
 export * from "../../../adapters/provider/local/open-local-provider.js";
 export * from "../../../adapters/provider/remote/comfy/comfy-provider.js";
 export * from "../../../adapters/provider/remote/comfyui/comfyui-provider.js";

@@ -10,7 +10,7 @@ import { createApplication } from "../../../application/create-application.js";
 import { email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { freshDatabase } from "../../support/postgres.js";
-import { seamless } from "../../support/test-images.js";
+import { plain, seamless } from "../../support/test-images.js";
 
 /** Databases of an embedder. */
 const DATABASES = {
@@ -62,6 +62,34 @@ describe.each(["PostgreSQL", "SQLite"] as const)("nodePorts on %s", (technology)
     expect((await second.panoramas.read(task.id, account.id))._unsafeUnwrap().state).toBe("succeeded");
     expect(await second.credits.verifyLedger()).toEqual({ accounts: 1, findings: [] });
     expect(await second.credits.readBalance(account.id)).toBe(10 - task.reservation.credits);
+  });
+
+  it("write why a task has failed to standard error, and not that it was canceled", async () => {
+    const written = vi.spyOn(console, "error").mockImplementation(() => {});
+    const ports = await (await opened())();
+    const flat = await plain({ widthPixels: 512, heightPixels: 256 }).jpeg().toBuffer();
+    ports.provider.download = async () => ok({ bytes: flat, thumbnail: "possible" });
+    const application = createApplication({ ports });
+    await application.start();
+    const customer = { email: email("ann@example.com"), credits: credits(10) };
+    const { account } = (await application.accounts.open(customer))._unsafeUnwrap();
+    const { task } = (await application.panoramas.create(account.id, aCreationRequest()))._unsafeUnwrap();
+    const done = await application.panoramas.waitFor(task.id, account.id, 60_000, new AbortController().signal);
+    expect(done._unsafeUnwrap().state).toBe("failed");
+    await application.stop();
+    for (const reason of ["canceled", "content_refused"] as const) {
+      ports.reporter.report({ kind: "task_failed", taskId: task.id, provider: "own", reason, detail: "why" });
+    }
+    for (const status of ["saved", "expired"] as const) {
+      ports.reporter.report({ kind: "image_status", taskId: task.id, status, detail: "why" });
+    }
+    const flaw = "the result is unusable: it is a single flat colour";
+    expect(written.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
+      { event: "task_failed", taskId: task.id, provider: "scripted", reason: "unusable_result", detail: flaw },
+      { event: "task_failed", taskId: task.id, provider: "own", reason: "content_refused", detail: "why" },
+      { event: "image_status", taskId: task.id, status: "expired", detail: "why" },
+    ]);
+    written.mockRestore();
   });
 
   it("send webhooks to public addresses only, and report a missing mail server", async () => {

@@ -11,6 +11,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AccountId } from "../../../domain/ids.js";
 import {
+  generationName,
   type ObjectName,
   panoramaName,
   referenceImageName,
@@ -193,6 +194,9 @@ describe("creations", () => {
     const panorama = (await finishedBy(owner)).url;
     const gone = world.storage.urlOf(referenceImageName("unguessable-9876543210", "image/png"));
     const create = (...image_urls: string[]) => world.createPanorama(owner, aCreationRequest({ image_urls }));
+    const temporary = generationName("unguessable-0123456789", "jpg");
+    await world.storage.put(temporary, Buffer.from("jpeg"), "image/jpeg");
+    expect(await create(world.storage.urlOf(temporary))).toEqual(err(invalidRequest("image_urls", MISSING, 0)));
     expect((await world.references.standing(owner)).unusedBytes).toBe(1);
     expect((await create(foreign, panorama, ofThisService)).isOk()).toBe(true);
     expect((await world.references.standing(owner)).unusedBytes).toBe(0);

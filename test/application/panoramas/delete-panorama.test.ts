@@ -74,7 +74,7 @@ describe("deletePanorama", () => {
     world.provider.play({ discard: "done" });
     expect(await world.erase()).toBe(1);
     expect(world.provider.discarded).toEqual(["upstream-1"]);
-    const detail = "the copy of a deleted image is not deleted: the script is unavailable";
+    const detail = "the provider's copy of an image is not deleted: the script is unavailable";
     const unavailable = { kind: "provider_unavailable", taskId: id, detail };
     expect(world.reporter.of("provider_unavailable")).toEqual([unavailable, unavailable, unavailable]);
   });

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IMAGE_TYPES } from "../../../domain/images/image-type.js";
 import {
+  generationName,
   isInObjectFolder,
   isReference,
   type ObjectName,
@@ -66,7 +67,9 @@ describe("an object's name", () => {
       fc.property(fc.constantFrom(...IMAGE_TYPES), unguessable, (type, random) => {
         const panorama = panoramaName(random);
         const reference = referenceImageName(random.slice(0, 22), type);
-        for (const name of [reference, panorama, thumbnailNameOf(panorama)]) expect(parseObjectName(name)).toBe(name);
+        const ends = ["jpg", "png", "webp", "json"].map((extension) => generationName(random, extension));
+        for (const name of [reference, panorama, thumbnailNameOf(panorama), ...ends])
+          expect(parseObjectName(name)).toBe(name);
       }),
     );
   });
@@ -78,17 +81,29 @@ describe("an object's name", () => {
     [`references/${"b".repeat(44)}.jpg`, `references/${random.slice(1)}.jpg`, `references//${random}.jpg`],
     [`references/../panoramas/${random}.jpg`, `references\\${random}.jpg`, `references%2f${random}.jpg`],
     [`references/${random}-thumbnail.bin`, `panoramas/${random}.png`, `panoramas/${random.slice(1)}.jpg`],
+    [`generations/${random}.html`, `generations/${random}`, `generations/${random.slice(1)}.json`],
     [`panoramas/${"b".repeat(65)}.jpg`, `panoramas/${random}.jpg\u0000.jpg`, "panoramas/../../etc/passwd.jpg"],
   ])("cannot be %j", (...texts) => {
     for (const text of texts) expect([text, parseObjectName(text)]).toEqual([text, undefined]);
   });
 
-  it("never points outside its two folders", () => {
-    const piece = fc.constantFrom("references", "panoramas", "/", "..", ".", "\\", "%2e", "a".repeat(64), ".jpg");
+  it("never points outside its three folders", () => {
+    const piece = fc.constantFrom(
+      "references",
+      "panoramas",
+      "generations",
+      "/",
+      "..",
+      ".",
+      "\\",
+      "%2e",
+      "a".repeat(64),
+      ".jpg",
+    );
     return fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const name = parseObjectName(pieces.join(""));
-        if (name !== undefined) expect(name).toMatch(/^(references|panoramas)\/[^/\\%]+$/);
+        if (name !== undefined) expect(name).toMatch(/^(references|panoramas|generations)\/[^/\\%]+$/);
       }),
     );
   });

@@ -21,6 +21,7 @@ const objectsInMap = (): ObjectStorage => {
       objects.delete(name);
       return ok(undefined);
     },
+    list: async (prefix) => ok([...objects.keys()].filter((name) => name.startsWith(prefix))),
     urlOf: (name) => `${ORIGIN}${name}`,
     nameOf: (url) => (url.startsWith(ORIGIN) ? parseObjectName(url.slice(ORIGIN.length)) : undefined),
   };

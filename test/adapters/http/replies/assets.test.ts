@@ -9,7 +9,7 @@ import { anImageName } from "../../../../adapters/contracts/support/builders.js"
 import { tlsCertificate } from "../../../../adapters/http/servers/tls-certificate.js";
 import { image } from "../../../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
-import { type ObjectName, referenceImageName } from "../../../../domain/images/object-name.js";
+import { generationName, type ObjectName, referenceImageName } from "../../../../domain/images/object-name.js";
 import { expectError } from "../../../support/error-answer.js";
 import { assetsOf, HttpService } from "../../../support/http-service.js";
 import { RawConnection } from "../../../support/raw-connection.js";
@@ -24,6 +24,8 @@ describe("GET /assets/{name}", () => {
   beforeAll(async () => {
     const storage = new MemoryObjectStorage();
     await storage.put(NAME, BYTES, "image/jpeg");
+    await storage.put(generationName("g".repeat(22), "jpg"), BYTES, "image/jpeg");
+    await storage.put(generationName("g".repeat(22), "json"), Buffer.from("{}"), "application/json");
     service = await HttpService.start({ assets: assetsOf(storage) });
   });
   afterAll(() => service.end());
@@ -45,6 +47,13 @@ describe("GET /assets/{name}", () => {
       "accept-ranges": "bytes",
       etag: `"${NAME}"`,
     });
+  });
+
+  it("serves the picture of a generation, and not a failure", async () => {
+    expect((await get({}, "GET", generationName("g".repeat(22), "jpg"))).status).toBe(200);
+    const failure = await get({}, "GET", generationName("g".repeat(22), "json"));
+    expect(failure.status).toBe(404);
+    expect(await failure.json()).toMatchObject({ error: { code: "not_found" } });
   });
 
   it("answers HEAD with the same headers and no body", async () => {

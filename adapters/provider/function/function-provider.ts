@@ -1,0 +1,380 @@
+import { randomBytes } from "node:crypto";
+import { err, ok, type Result } from "neverthrow";
+import * as z from "zod";
+import type { Clock } from "../../../application/ports/clock.js";
+import {
+  type Cancellation,
+  type DownloadFailure,
+  FAILURE_CAUSES,
+  type FailureCause,
+  type GeneratedImage,
+  type GenerationOrder,
+  type GenerationProvider,
+  type PlaceWithReadiness,
+  type Progress,
+  type ProviderUnavailable,
+  type Readiness,
+  type SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { TaskId } from "../../../domain/ids.js";
+import { FILE_EXTENSIONS, imageTypeOf } from "../../../domain/images/image-type.js";
+import { GENERATIONS, generationName, isPicture, type ObjectName } from "../../../domain/images/object-name.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../../domain/tasks/abilities.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { shortened } from "../../../domain/text.js";
+import { SystemClock } from "../../system/system-clock.js";
+import { mebibytes } from "../../wording/numbers.js";
+import { shown } from "../../wording/shown.js";
+import { PublicFetch } from "../public-fetch.js";
+import { unavailable } from "../sound-reference.js";
+
+/**
+ * Makes one panorama: resolves to the bytes of a JPEG, PNG or WebP, or to their https URL. Pass `signal` to your calls:
+ * it is aborted after the time-out, by `close`, and by a cancel. Throw a `GenerationError` for a known cause.
+ */
+export type Generate = (
+  request: CreationRequest,
+  context: { readonly signal: AbortSignal; readonly taskId: TaskId },
+) => Promise<Uint8Array | URL | string>;
+
+/** A generation has failed for a known cause. `message` is for the log. */
+export class GenerationError extends Error {
+  override readonly name = "GenerationError";
+  override readonly cause: FailureCause;
+
+  constructor(message: string, cause: FailureCause) {
+    super(message);
+    this.cause = cause;
+  }
+}
+
+/** Options of a provider from a function. */
+export type FunctionProviderOptions = {
+  /** Name of the provider, such as `my-model`. Tasks continue after a restart only under the same name. */
+  readonly name: string;
+  /** The storage of the application. The ends of generations are in its folder `generations/`. */
+  readonly storage: ObjectStorage;
+  /** Called once for each generation, and never repeated. */
+  readonly generate: Generate;
+  /** Requests beyond these are refused. Default: no reference images, and prompts of up to 4,000 characters. */
+  readonly abilities?: Partial<Abilities> | undefined;
+  /** Generations that run at the same time. Default: 2. */
+  readonly concurrencyMax?: number | undefined;
+  /** Maximum time of `generate`, not above the generation deadline. Default: 120 000. The same in all processes. */
+  readonly timeoutMilliseconds?: number | undefined;
+  /** The generation deadline of the application. Default: 600 000. */
+  readonly generationDeadlineMilliseconds?: number | undefined;
+  /** True only if an aborted call is not charged. Then a running generation can be canceled. Default: false. */
+  readonly stopsOnAbort?: boolean | undefined;
+  /** Origins of your own that a returned URL may lead to, although they use http or a private address. */
+  readonly privateOrigins?: readonly string[] | undefined;
+  /** User agent of fetches of returned URLs. Default: `panorama-service`. */
+  readonly userAgent?: string | undefined;
+  /** Default: the clock of the operating system. */
+  readonly clock?: Clock | undefined;
+};
+
+/** A provider from a function. */
+export interface OpenFunctionProvider extends GenerationProvider {
+  /** Deletes ends that are older than 24 hours. The background work calls it. */
+  clean(): Promise<void>;
+  /** Aborts what runs, which is refunded, and waits until it has ended. Call it after `stop` of the application. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a provider from a function that calls an image API. Any process with the same storage can poll a generation;
+ * only the process that runs it can cancel it. A restart refunds what was running, although the API may charge it.
+ * Throws if an option cannot be right.
+ */
+export const functionProvider = (options: FunctionProviderOptions): OpenFunctionProvider => {
+  checkOptions(options);
+  return options.stopsOnAbort === true ? new StoppableProvider(options) : new FunctionProvider(options);
+};
+
+/** An end is kept this long, unless its picture is saved before. */
+const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
+/** Time after the time-out to store an end. Then other processes count the generation as lost. */
+const STORING_MILLISECONDS = 60_000;
+const STORING_PAUSE_MILLISECONDS = 1_000;
+const POLL_MILLISECONDS = 1_000;
+const RESULT_LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 20_000 };
+const REASON_CHARACTERS_MAX = 500;
+const DEFAULTS = { concurrencyMax: 2, timeoutMilliseconds: 120_000, generationDeadlineMilliseconds: 600_000 };
+const TEXT_ONLY: Abilities = { ...ALL_ABILITIES, imagesMax: 0 };
+
+/** `stopped`: ended by an abort. */
+type End = { readonly bytes: Uint8Array } | (z.infer<typeof failureSchema> & { readonly stopped?: boolean });
+
+const failureSchema = z.object({ reason: z.string(), cause: z.enum(FAILURE_CAUSES) });
+
+type Run = { readonly taskId: TaskId; readonly abort: AbortController; readonly ended: Promise<End> };
+
+class FunctionProvider implements OpenFunctionProvider {
+  readonly name: string;
+  readonly callsPerSecond = undefined;
+  readonly discardsSaved = true;
+  readonly timeoutMilliseconds: number;
+  private readonly abilities: Abilities;
+  private readonly concurrencyMax: number;
+  private readonly storage: ObjectStorage;
+  private readonly generate: Generate;
+  private readonly clock: Clock;
+  private readonly publicFetch: PublicFetch;
+  /** Of this process, in its upstream ids. */
+  private readonly mark = randomBytes(6).toString("base64url");
+  /** By upstream id. */
+  protected readonly running = new Map<string, Run>();
+  private isClosed = false;
+
+  constructor({ name, storage, generate, abilities, userAgent, privateOrigins, ...options }: FunctionProviderOptions) {
+    this.name = name;
+    this.storage = storage;
+    this.generate = generate;
+    this.abilities = { ...TEXT_ONLY, ...abilities };
+    this.concurrencyMax = options.concurrencyMax ?? DEFAULTS.concurrencyMax;
+    this.timeoutMilliseconds = options.timeoutMilliseconds ?? DEFAULTS.timeoutMilliseconds;
+    this.clock = options.clock ?? new SystemClock();
+    this.publicFetch = new PublicFetch(privateOrigins, userAgent);
+  }
+
+  places(): readonly PlaceWithReadiness[] {
+    const { name, concurrencyMax, abilities } = this;
+    const canMake = (request: CreationRequest) => this.checkRequest(request).isOk();
+    return [{ name, concurrencyMax, readiness: this.readiness(), canMake, abilities }];
+  }
+
+  readiness(): Readiness {
+    return this.isClosed ? "busy" : "ready";
+  }
+
+  nextPollMilliseconds(): number {
+    return POLL_MILLISECONDS;
+  }
+
+  checkRequest(request: CreationRequest): Result<void, InvalidRequest> {
+    return admitAbilities(this.abilities, request);
+  }
+
+  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
+    if (this.checkRequest(order.request).isErr()) {
+      return err({ kind: "refused", reason: "the request is beyond the abilities of the function" });
+    }
+    const now = this.clock.now();
+    if (this.isClosed) return err({ kind: "busy", reason: "the provider is closed" });
+    if (this.running.size >= this.concurrencyMax) return err({ kind: "busy", reason: "no slot is free" });
+    if (submissionDeadline !== undefined && now >= submissionDeadline) {
+      return err({ kind: "busy", reason: "the submission deadline has passed" });
+    }
+    const id = `${timeText(now)}-${this.mark}-${randomBytes(16).toString("base64url")}`;
+    const abort = new AbortController();
+    this.running.set(id, { taskId: order.taskId, abort, ended: this.run(id, order, abort) });
+    return ok(id);
+  }
+
+  async poll(id: string): Promise<Result<Progress, ProviderUnavailable>> {
+    if (this.running.has(id)) return ok({ state: "running" });
+    const startedAt = startOf(id);
+    if (startedAt === undefined) return ok({ state: "failed", reason: "the provider has no such generation" });
+    const name = await this.endOf(id);
+    if (name.isErr()) return err(name.error);
+    if (name.value !== undefined) {
+      return isPicture(name.value)
+        ? ok({ state: "succeeded", temporaryUrl: this.storage.urlOf(name.value) })
+        : this.failureIn(name.value);
+    }
+    const isOver = this.isOwn(id) || this.clock.now().getTime() >= startedAt + this.lostAfterMilliseconds;
+    if (!isOver) return ok({ state: "running" });
+    const reason = "the process that ran it has ended, or could not store its end";
+    return ok({ state: "failed", reason, cause: "provider_unavailable" });
+  }
+
+  /** "There is none" would send the order again, which the API may have charged. */
+  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+    for (const [id, run] of this.running) if (run.taskId === taskId) return ok(id);
+    return err(unavailable("no generation of this task runs in this process; one may run elsewhere"));
+  }
+
+  async download(_: string, id: string): Promise<Result<GeneratedImage, DownloadFailure>> {
+    const name = await this.endOf(id);
+    if (name.isErr()) return err(name.error);
+    if (name.value === undefined || !isPicture(name.value)) return err(GONE);
+    const read = await this.storage.read(name.value);
+    if (read.isOk()) return ok({ bytes: read.value, thumbnail: "possible" });
+    return err(read.error.kind === "not_found" ? GONE : unavailable(read.error.reason));
+  }
+
+  async discard(id: string): Promise<Result<void, ProviderUnavailable>> {
+    const name = await this.endOf(id);
+    if (name.isErr()) return err(name.error);
+    if (name.value === undefined) return ok(undefined);
+    return (await this.storage.delete(name.value)).mapErr(({ reason }) => unavailable(reason));
+  }
+
+  async clean(): Promise<void> {
+    const names = await this.storage.list(GENERATIONS);
+    if (names.isErr()) throw new Error(`Old generations cannot be listed: ${names.error.reason}`);
+    const before = this.clock.now().getTime() - KEPT_MILLISECONDS;
+    for (const name of names.value) {
+      const startedAt = startOf(name.slice(GENERATIONS.length, name.lastIndexOf("."))) ?? 0;
+      if (startedAt > before) continue;
+      const deleted = await this.storage.delete(name);
+      if (deleted.isErr()) throw new Error(`An old generation cannot be deleted: ${deleted.error.reason}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const runs = [...this.running.values()];
+    for (const { abort } of runs) abort.abort(new Error("the provider was closed"));
+    await Promise.all(runs.map(({ ended }) => ended));
+    await this.publicFetch.close();
+  }
+
+  private get lostAfterMilliseconds(): number {
+    return this.timeoutMilliseconds + STORING_MILLISECONDS;
+  }
+
+  private isOwn(id: string): boolean {
+    return id.slice(10, 18) === this.mark;
+  }
+
+  /** Runs `generate` until its end or the time-out, and stores the end. Never rejects. */
+  private async run(id: string, { taskId, request }: GenerationOrder, abort: AbortController): Promise<End> {
+    const ended = new AbortController();
+    const end = await Promise.race([
+      this.generated(request, { signal: abort.signal, taskId }),
+      this.clock.sleep(this.timeoutMilliseconds, ended.signal).then((): End => {
+        return { reason: `took longer than ${this.timeoutMilliseconds} ms`, cause: "deadline_passed" };
+      }),
+    ]);
+    ended.abort();
+    abort.abort(new Error("the generation has ended"));
+    await this.store(id, end);
+    this.running.delete(id);
+    return end;
+  }
+
+  private async generated(request: CreationRequest, context: Parameters<Generate>[1]): Promise<End> {
+    const { signal } = context;
+    let result: unknown;
+    try {
+      result = await this.generate(request, context);
+    } catch (error) {
+      if (signal.aborted) return { reason: reasonOf(signal.reason), cause: "provider_unavailable", stopped: true };
+      return { reason: reasonOf(error), cause: isKnownCause(error) ? error.cause : "unusable_result" };
+    }
+    // An abort does not stop the download: the API has made and charged the picture.
+    const picture = await this.pictureOf(result);
+    return picture.isOk() ? { bytes: picture.value } : { reason: picture.error, cause: "unusable_result" };
+  }
+
+  private async pictureOf(result: unknown): Promise<Result<Uint8Array, string>> {
+    if (typeof result === "string" || result instanceof URL) {
+      const fetched = await this.publicFetch.get(String(result), RESULT_LIMITS);
+      if (fetched.isErr()) return err(`the URL that generate returned: ${fetched.error.reason}`);
+      return this.pictureOf(fetched.value.bytes);
+    }
+    if (!(result instanceof Uint8Array)) {
+      return err(`generate must return bytes (Uint8Array) or their URL, but the result is ${shown(result)}`);
+    }
+    const { bytesMax } = RESULT_LIMITS;
+    if (result.length > bytesMax) return err(`the picture has more than ${mebibytes(bytesMax)}`);
+    return imageTypeOf(result) === undefined ? err("the picture is no JPEG, PNG or WebP") : ok(result);
+  }
+
+  /** Repeats until the end is stored, or other processes count the generation as lost. */
+  private async store(id: string, end: End): Promise<void> {
+    const until = (startOf(id) ?? 0) + this.lostAfterMilliseconds;
+    while (!(await this.isStored(id, end)) && !this.isClosed && this.clock.now().getTime() < until) {
+      await this.clock.sleep(STORING_PAUSE_MILLISECONDS);
+    }
+  }
+
+  private async isStored(id: string, end: End): Promise<boolean> {
+    const type = "bytes" in end ? imageTypeOf(end.bytes) : undefined;
+    const name = generationName(id, type === undefined ? "json" : FILE_EXTENSIONS[type]);
+    const bytes = "bytes" in end ? end.bytes : new TextEncoder().encode(JSON.stringify(end));
+    try {
+      return (await this.storage.put(name, bytes, type ?? "application/json")).isOk();
+    } catch {
+      return false; // a storage of one's own
+    }
+  }
+
+  private async endOf(id: string): Promise<Result<ObjectName | undefined, ProviderUnavailable>> {
+    if (startOf(id) === undefined) return ok(undefined);
+    const names = await this.storage.list(`${GENERATIONS}${id}.`);
+    return names.map(([name]) => name).mapErr(({ reason }) => unavailable(reason));
+  }
+
+  private async failureIn(name: ObjectName): Promise<Result<Progress, ProviderUnavailable>> {
+    const read = await this.storage.read(name);
+    if (read.isErr()) return err(unavailable("reason" in read.error ? read.error.reason : "its end was deleted"));
+    const { reason, cause } = failureSchema.parse(JSON.parse(new TextDecoder().decode(read.value)));
+    return ok({ state: "failed", reason, cause });
+  }
+}
+
+/** Its generations are not charged if they are aborted. */
+class StoppableProvider extends FunctionProvider {
+  /** `too_late`, too, if another process runs the generation, or `generate` has not ended by the abort. */
+  async cancel(id: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    const run = this.running.get(id);
+    if (run === undefined) return ok("too_late");
+    run.abort.abort(new Error("it was canceled"));
+    const end = await run.ended;
+    return ok("stopped" in end ? "canceled" : "too_late");
+  }
+}
+
+const GONE = { kind: "result_gone", reason: "the storage no longer has the result" } as const;
+
+/** Time of the start in nine characters. */
+const timeText = (at: Date): string => at.getTime().toString(36).padStart(9, "0");
+
+/** Time of the start in milliseconds; `undefined` if it is not an id of a function provider. */
+const startOf = (id: string): number | undefined => {
+  const [, start] = /^([0-9a-z]{9})-[\w-]{8}-[\w-]{22}$/.exec(id) ?? [];
+  return start === undefined ? undefined : Number.parseInt(start, 36);
+};
+
+const isKnownCause = (error: unknown): error is GenerationError =>
+  error instanceof GenerationError && FAILURE_CAUSES.includes(error.cause);
+
+/** A text that every database can store, on one line. */
+const reasonOf = (error: unknown): string => {
+  const text = error instanceof Error ? error.message || error.name : shown(error);
+  return shortened(text.toWellFormed().replace(/\p{Cc}+/gu, " "), REASON_CHARACTERS_MAX);
+};
+
+const checkOptions = (options: FunctionProviderOptions): void => {
+  const { name, storage, generate, abilities } = options;
+  const { concurrencyMax = DEFAULTS.concurrencyMax, timeoutMilliseconds = DEFAULTS.timeoutMilliseconds } = options;
+  const { generationDeadlineMilliseconds = DEFAULTS.generationDeadlineMilliseconds } = options;
+  const { imagesMin, imagesMax, promptCharactersMax } = { ...TEXT_ONLY, ...abilities };
+  const isWhole = (value: number, min: number, max: number) => Number.isInteger(value) && value >= min && value <= max;
+  if (typeof name !== "string" || name === "") throw new TypeError(`name must be a text, and is ${shown(name)}.`);
+  if (typeof storage?.list !== "function") {
+    throw new TypeError("storage must be the object storage of the application, which keeps the ends of generations.");
+  }
+  if (typeof generate !== "function") throw new TypeError(`generate must be a function, and is ${shown(generate)}.`);
+  if (!isWhole(concurrencyMax, 1, Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`concurrencyMax must be a whole number from 1, and is ${concurrencyMax}.`);
+  }
+  if (!(timeoutMilliseconds > 0 && timeoutMilliseconds <= generationDeadlineMilliseconds)) {
+    const range = `above 0, and not above the generation deadline of ${generationDeadlineMilliseconds} ms`;
+    throw new RangeError(`timeoutMilliseconds must be ${range}, but is ${timeoutMilliseconds}.`);
+  }
+  const { imagesMax: allImages, promptCharactersMax: allCharacters } = ALL_ABILITIES;
+  if (
+    !isWhole(imagesMax, 0, allImages) ||
+    !isWhole(imagesMin, 0, imagesMax) ||
+    !isWhole(promptCharactersMax, 1, allCharacters)
+  ) {
+    const limits = `imagesMin up to imagesMax, imagesMax up to ${allImages}, promptCharactersMax up to ${allCharacters}`;
+    throw new RangeError(`abilities must have whole numbers (${limits}), and are ${JSON.stringify(abilities)}.`);
+  }
+};
