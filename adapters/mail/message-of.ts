@@ -33,12 +33,12 @@ export const emailLinkUrl = (publicUrl: string, token: PasswordLinkToken): strin
   `${publicUrl}/account/email?token=${token}`;
 
 /** The text of an e-mail. It contains nothing that a stranger could have written. */
-export const messageOf = (message: SentMessage, publicUrl: string, siteName: string | undefined): Message => {
+export function messageOf(message: SentMessage, publicUrl: string, siteName: string | undefined): Message {
   const place = siteName === undefined ? publicUrl : `${siteName} (${publicUrl})`;
   const { subject, text } =
     "token" in message ? linkMessage(message, publicUrl, place) : notice(message, publicUrl, place);
   return { subject: siteName === undefined ? subject : `${siteName}: ${subject}`, text };
-};
+}
 
 /** `place`: what the text calls the service. */
 const notice = (

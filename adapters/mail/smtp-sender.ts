@@ -65,20 +65,20 @@ const transportTo = (url: string, stepMilliseconds = STEP_MILLISECONDS) =>
  * SMTP: a reply of 500 or more is permanent, but not to our login, which the operator can mend. Errors without a reply
  * are limits of the connection.
  */
-const failureOf = (error: unknown): Failure => {
+function failureOf(error: unknown): Failure {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const permanent = Number(responseCode ?? 0) >= 500 && code !== "EAUTH";
   return { permanent, detail: error instanceof Error ? error.message : String(error) };
-};
+}
 
 /**
  * Connects to the mail server and logs in, and sends no e-mail. An error says whether the server refuses the login.
  * Takes at most four times as long as a step, also if the server sends byte by byte.
  */
-export const checkMailServer = async (
+export async function checkMailServer(
   url: string,
   stepMilliseconds: number,
-): Promise<Result<void, { readonly isLogin: boolean; readonly detail: string }>> => {
+): Promise<Result<void, { readonly isLogin: boolean; readonly detail: string }>> {
   const transport = transportTo(url, stepMilliseconds);
   const ended = new AbortController();
   const late = setTimeout(stepMilliseconds * 4, undefined, { signal: ended.signal, ref: false });
@@ -92,8 +92,8 @@ export const checkMailServer = async (
     ended.abort();
     transport.close();
   }
-};
+}
 
-const tooLate = (): never => {
+function tooLate(): never {
   throw new Error("it answers too slowly");
-};
+}

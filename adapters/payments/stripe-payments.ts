@@ -197,7 +197,7 @@ const sessionEventSchema = z.object({
 type Session = z.infer<typeof sessionSchema>;
 
 /** Returns `undefined` for a reference that cannot be an order. */
-const paymentOf = (session: Session): Payment | undefined => {
+function paymentOf(session: Session): Payment | undefined {
   const orderId = parseOrderId(session.client_reference_id);
   if (orderId === undefined) return undefined;
   const token = session.metadata?.[TOKEN];
@@ -209,7 +209,7 @@ const paymentOf = (session: Session): Payment | undefined => {
     currency: session.currency?.toUpperCase(),
     ...(session.payment_intent !== undefined && { paymentId: session.payment_intent }),
   };
-};
+}
 
 /** The items of the header that can be a signature. The library throws other errors for some of the others. */
 const wellFormedItems = (signature: string): string =>
@@ -219,12 +219,12 @@ const wellFormedItems = (signature: string): string =>
     .join(",");
 
 /** Returns `undefined` for bytes that are not JSON. */
-const jsonOf = (bytes: Buffer): unknown => {
+function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch {
     return undefined;
   }
-};
+}
 
 const unavailable = (reason: string) => err({ kind: "payments_unavailable" as const, reason });

@@ -38,7 +38,7 @@ const eventSchema = z.object({
 });
 
 /** The report in an event. `undefined` if it is about something else, or names no payment. */
-export const returnOf = (event: unknown, now: Date): ReturnReport | undefined => {
+export function returnOf(event: unknown, now: Date): ReturnReport | undefined {
   const { data: parsed } = eventSchema.safeParse(event);
   if (parsed === undefined) return undefined;
   const { type, data, created } = parsed;
@@ -60,10 +60,10 @@ export const returnOf = (event: unknown, now: Date): ReturnReport | undefined =>
     default:
       return undefined;
   }
-};
+}
 
 /** The refund as it was at `at`. One that is pending counts, because the money has left the operator's balance. */
-export const refundOf = (refund: unknown, at: Date, hasFailed = false): ReturnReport | undefined => {
+export function refundOf(refund: unknown, at: Date, hasFailed = false): ReturnReport | undefined {
   const { data } = refundSchema.safeParse(refund);
   if (data === undefined) return undefined;
   const failed = hasFailed || data.status === "failed" || data.status === "canceled";
@@ -77,16 +77,16 @@ export const refundOf = (refund: unknown, at: Date, hasFailed = false): ReturnRe
       ...(failed && { failedAt: at }),
     },
   };
-};
+}
 
-const totalOf = (charge: unknown, at: Date): ReturnReport | undefined => {
+function totalOf(charge: unknown, at: Date): ReturnReport | undefined {
   const { data } = chargeSchema.safeParse(charge);
   if (data === undefined) return undefined;
   return { paymentId: data.payment_intent, returned: { id: data.id, kind: "total", cents: data.amount_refunded, at } };
-};
+}
 
 /** The dispute as it was at `at`. `type`: of the event that tells it. */
-export const disputeOf = (dispute: unknown, type: string, at: Date): ReturnReport | undefined => {
+export function disputeOf(dispute: unknown, type: string, at: Date): ReturnReport | undefined {
   const { data } = disputeSchema.safeParse(dispute);
   if (data === undefined) return undefined;
   const withdrawn = withdrawnOf(data, type, at);
@@ -100,25 +100,25 @@ export const disputeOf = (dispute: unknown, type: string, at: Date): ReturnRepor
       ...(withdrawn !== undefined && { withdrawn }),
     },
   };
-};
+}
 
 /** Inquiries (`warning_…`) and disputes that were `prevented` are none: no money is withdrawn by them. */
-const stateOf = (status: string): DisputeState => {
+function stateOf(status: string): DisputeState {
   if (status === "won" || status === "lost") return status;
   return ["needs_response", "under_review", "appeal_needs_response", "appeal_under_review"].includes(status)
     ? "open"
     : "none";
-};
+}
 
 /**
  * Its transactions tell how much was withdrawn and reinstated, in the currency of the operator's balance: only their
  * ratio counts. Without them the type of the event tells, or how the dispute has ended.
  */
-const withdrawnOf = (
+function withdrawnOf(
   { amount, status, balance_transactions }: z.infer<typeof disputeSchema>,
   type: string,
   at: Date,
-): Withdrawn | undefined => {
+): Withdrawn | undefined {
   const amounts = (balance_transactions ?? []).flatMap((transaction) => transactionAmount(transaction));
   const transfers = amounts.length;
   const out = amounts.filter((moved) => moved < 0).reduce((sum, moved) => sum - moved, 0);
@@ -129,13 +129,13 @@ const withdrawnOf = (
   }
   if (isBack) return { cents: 0, at, transfers };
   return type === "charge.dispute.funds_withdrawn" || status === "lost" ? { cents: amount, at, transfers } : undefined;
-};
+}
 
 const transactionSchema = z.object({ amount: z.int() });
 
-const transactionAmount = (transaction: unknown): number[] => {
+function transactionAmount(transaction: unknown): number[] {
   const { data } = transactionSchema.safeParse(transaction);
   return data === undefined ? [] : [data.amount];
-};
+}
 
 const dateOf = (unixSeconds: number): Date => new Date(unixSeconds * 1000);

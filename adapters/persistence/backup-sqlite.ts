@@ -12,7 +12,7 @@ import { objectNames } from "./tasks/object-names.js";
  * Copies a SQLite file to `target` as of one moment, also while a service writes to it, and without waiting for it. The
  * copy is one file. Under its name it is complete or absent. The error is one line.
  */
-export const backupSqlite = async (file: string, target: string): Promise<Result<void, string>> => {
+export async function backupSqlite(file: string, target: string): Promise<Result<void, string>> {
   if (!existsSync(file)) return err(`There is no database ${file}.`);
   if (existsSync(target)) return err(`${target} exists already. Choose another name, or delete it first.`);
   const temporary = `${target}.temporary`;
@@ -34,7 +34,7 @@ export const backupSqlite = async (file: string, target: string): Promise<Result
     await rm(temporary, { force: true }).catch(() => {});
     return err(`${target} could not be written: ${error instanceof Error ? error.message : String(error)}`);
   }
-};
+}
 
 /** The names of the objects that must be in the storage, by this SQLite file (`objectNames`). */
 export async function* objectNamesIn(file: string): AsyncGenerator<readonly ObjectName[]> {

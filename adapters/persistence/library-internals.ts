@@ -9,13 +9,13 @@ import type pg from "pg";
 export const KNOWN_VERSIONS = { pg: "8.23.1" } as const;
 
 /** Throws if `owner` has no method with one of these names. */
-const requireMethods = (owner: object, names: readonly string[]): void => {
+function requireMethods(owner: object, names: readonly string[]): void {
   for (const name of names) {
     if (typeof Reflect.get(owner, name) !== "function") {
       throw new Error(`pg has no method ${name}, as it has in version ${KNOWN_VERSIONS.pg}.`);
     }
   }
-};
+}
 
 /** A connection of pg: the messages that it sends for a prepared statement. */
 export type DriverConnection = {
@@ -31,15 +31,15 @@ type DriverQuery = new (
   callback: (error: Error | null) => void,
 ) => pg.Submittable & { name: string | undefined; prepare(connection: DriverConnection): void };
 
-export const driverQuery = ({ Query, Connection }: typeof pg): DriverQuery => {
+export function driverQuery({ Query, Connection }: typeof pg): DriverQuery {
   requireMethods(Query.prototype, ["prepare", "handleRowDescription", "handleDataRow"]);
   requireMethods(Connection.prototype, ["bind", "execute", "sync"]);
   return Query as unknown as DriverQuery;
-};
+}
 
 /** The function with which pg writes a value into a message. */
-export const valueWriter = (driver: typeof pg): ((value: unknown) => unknown) => {
+export function valueWriter(driver: typeof pg): (value: unknown) => unknown {
   const { utils } = driver as unknown as { utils: { prepareValue(value: unknown): unknown } };
   requireMethods(utils, ["prepareValue"]);
   return utils.prepareValue;
-};
+}

@@ -20,11 +20,11 @@ import type { AnyDatabase } from "./database/sql/database.js";
  * embedder's pragmas decide how durable a commit is (`synchronous`, `journal_mode`), and its `timeout` how long a
  * locked file may block the process.
  */
-export const openDatabase = async (installation: Installation): Promise<AnyDatabase> => {
+export async function openDatabase(installation: Installation): Promise<AnyDatabase> {
   const database = await databaseOf(installation);
   if (await database.isMigrated(stepsOf(installation.tables))) return database;
   throw new Error(`The tables of ${nameOf(installation)} are not up to date: call migrate() first.`);
-};
+}
 
 /** Each driver is loaded only where it is used. */
 const databaseOf = async (installation: Installation) =>
@@ -32,8 +32,8 @@ const databaseOf = async (installation: Installation) =>
     ? (await import("./database/postgres/postgres-database.js")).databaseInPool(installation)
     : (await import("./database/sqlite/sqlite-database.js")).databaseOnConnection(installation);
 
-const nameOf = (installation: Installation): string => {
+function nameOf(installation: Installation): string {
   if ("pool" in installation)
     return installation.schema === undefined ? "search_path" : `schema ${installation.schema}`;
   return installation.prefix === undefined ? "the database" : `prefix ${installation.prefix}`;
-};
+}

@@ -52,10 +52,10 @@ export type StoreObservers = {
 };
 
 /** Every store on one database with the tables `panoramas`. */
-export const sqlStores = (
+export function sqlStores(
   database: AnyDatabase,
   { reporter, clock, tasks, paid, entities }: StoreObservers = {},
-): SqlStores => {
+): SqlStores {
   let loading = entities && Promise.resolve(entities);
   const load = () => {
     loading ??= import("./entity-stores.js").then(({ entityStores }) => entityStores(database));
@@ -91,4 +91,4 @@ export const sqlStores = (
       return { apiRequests: new SqliteApiRequests(database, rateLimits, clock), rateLimits };
     },
   };
-};
+}

@@ -10,7 +10,7 @@ export const isCached = (ifNoneMatch: string | undefined, etag: string): boolean
   (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));
 
 /** Keeps what `make` made last. Calls it again for another input, compared as JSON, and after it has failed. */
-export const keptFor = <Input, Made>(make: (input: Input) => Promise<Made>): ((input: Input) => Promise<Made>) => {
+export function keptFor<Input, Made>(make: (input: Input) => Promise<Made>): (input: Input) => Promise<Made> {
   let kept: { readonly of: string; readonly made: Promise<Made> } | undefined;
   return (input) => {
     const of = JSON.stringify(input);
@@ -22,4 +22,4 @@ export const keptFor = <Input, Made>(make: (input: Input) => Promise<Made>): ((i
     kept = { of, made };
     return made;
   };
-};
+}

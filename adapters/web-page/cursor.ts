@@ -7,10 +7,10 @@ import { createHash } from "node:crypto";
 export const cursorOf = (list: string, place: string): string => `${place}.${digestOf(list, place)}`;
 
 /** The place in a text of `cursorOf` for the same list; `undefined` for any other text. */
-export const placeIn = (list: string, cursor: string): string | undefined => {
+export function placeIn(list: string, cursor: string): string | undefined {
   const place = cursor.slice(0, Math.max(0, cursor.lastIndexOf(".")));
   return cursor === cursorOf(list, place) ? place : undefined;
-};
+}
 
 const digestOf = (list: string, place: string): string =>
   createHash("sha256")

@@ -28,27 +28,27 @@ export const accentStyle = ({ onLight, onDark }: AccentColours): string =>
   `:root{--brand:${onLight};--accent:light-dark(${onLight},${onDark})}`;
 
 /** The second colour in a share of the first one, from 0 to 1. */
-export const mixed = (from: Colour, to: Colour, share: number): Colour => {
+export function mixed(from: Colour, to: Colour, share: number): Colour {
   const others = channels(to);
   return `#${channels(from)
     .map((value, index) => Math.round(value + ((others[index] ?? 0) - value) * share))
     .map((value) => value.toString(16).padStart(2, "0"))
     .join("")}`;
-};
+}
 
 /** WCAG 2.2: from 1 to 21. */
-export const contrast = (one: Colour, other: Colour): number => {
+export function contrast(one: Colour, other: Colour): number {
   const [a, b] = [luminance(one), luminance(other)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-};
+}
 
-const luminance = (colour: Colour): number => {
+function luminance(colour: Colour): number {
   const [red = 0, green = 0, blue = 0] = channels(colour).map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-};
+}
 
 const channels = (colour: Colour): readonly number[] =>
   [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));

@@ -40,10 +40,10 @@ export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => 
   return `${subject(field, index)} ${rulePredicate(rule, { imageUrls: "images" })}`;
 };
 
-const subject = (field: string, index: number | undefined): string => {
+function subject(field: string, index: number | undefined): string {
   if (index !== undefined) return `Image ${index + 1}`;
   return LABELS.get(field) ?? field.charAt(0).toUpperCase() + field.slice(1);
-};
+}
 
 const LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   [WHOLE_BODY, "The form"],

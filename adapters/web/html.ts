@@ -17,12 +17,12 @@ type Insertable = Html | string | number | undefined | false | readonly Insertab
 export const html = (parts: TemplateStringsArray, ...values: readonly Insertable[]): Html =>
   new Html(parts.map((part, index) => (index === 0 ? part : inserted(values[index - 1]) + part)).join(""));
 
-const inserted = (value: Insertable): string => {
+function inserted(value: Insertable): string {
   if (value === undefined || value === false) return "";
   if (typeof value === "string") return escaped(value);
   if (value instanceof Html) return value.text;
   return typeof value === "number" ? String(value) : value.map(inserted).join("");
-};
+}
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 

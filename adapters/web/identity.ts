@@ -38,7 +38,7 @@ const NAME = "Panorama";
 const ACCENT: Colour = "#3d50d0";
 const SVG = "image/svg+xml";
 
-export const siteOf = ({ name = NAME, accent }: Identity, files: StaticFiles): Site => {
+export function siteOf({ name = NAME, accent }: Identity, files: StaticFiles): Site {
   if (accent === undefined) {
     const icons = [
       { url: files.urlOf("icon.svg"), type: SVG, sizes: "any" },
@@ -57,7 +57,7 @@ export const siteOf = ({ name = NAME, accent }: Identity, files: StaticFiles): S
     style: accentStyle(accent),
     pages: [iconPage(url, digest, content)],
   };
-};
+}
 
 /** client/pictures/icon.svg in another colour. */
 const iconIn = (colour: Colour): string =>

@@ -14,13 +14,13 @@ export const redirect = (path: string, headers: Readonly<Record<string, string>>
 export const QUERY_CHARACTERS_MAX = 7_000;
 
 /** The path to open after a login. Returns `/works` for text that is no path of this site, or is too long for a URL. */
-export const nextPath = (text: string | null): string => {
+export function nextPath(text: string | null): string {
   if (text === null || text.length > QUERY_CHARACTERS_MAX) return "/works";
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return "/works";
   if (creationIn(text) === undefined && encodeURIComponent(text).length > QUERY_CHARACTERS_MAX) return "/works";
   const here = "http://here.invalid";
   return URL.canParse(text, here) && new URL(text, here).origin === here ? text : "/works";
-};
+}
 
 /** Path behind a link to a page of members: strangers sign up first, or log in if sign-up is closed. */
 export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string =>
@@ -37,10 +37,10 @@ export const pathWith = (path: string, next: string): string =>
 export const nextQuery = (next: string): URLSearchParams => creationIn(next) ?? new URLSearchParams({ next });
 
 /** The page to open next that `nextQuery` has put into the query. */
-export const nextIn = (query: URLSearchParams): string => {
+export function nextIn(query: URLSearchParams): string {
   const creation = creationValues(query);
   return nextPath(creation === undefined ? query.get("next") : `/works?${creation}`);
-};
+}
 
 /** The prompt that waits behind this path; `undefined` if there is none. */
 export const promptIn = (next: string): string | undefined => creationIn(next)?.get("prompt") ?? undefined;
@@ -48,19 +48,19 @@ export const promptIn = (next: string): string | undefined => creationIn(next)?.
 const NAMES = ["prompt", "resolution", "visibility"] as const;
 
 /** The form values for a new panorama in this path. `undefined` if the path has other values, or no prompt. */
-export const creationIn = (path: string): URLSearchParams | undefined => {
+export function creationIn(path: string): URLSearchParams | undefined {
   if (!path.startsWith("/works?")) return undefined;
   const given = new URLSearchParams(path.slice("/works?".length));
   const values = creationValues(given);
   return values?.size === given.size ? values : undefined;
-};
+}
 
 /** The values of the form for a new panorama in a query; `undefined` without a prompt. */
-const creationValues = (query: URLSearchParams): URLSearchParams | undefined => {
+function creationValues(query: URLSearchParams): URLSearchParams | undefined {
   const values = new URLSearchParams();
   for (const name of NAMES) {
     const value = query.get(name)?.trim();
     if (value) values.set(name, value);
   }
   return values.has("prompt") ? values : undefined;
-};
+}

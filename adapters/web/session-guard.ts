@@ -197,11 +197,11 @@ export class SessionGuard {
 }
 
 /** `ended`: the visitor had a session, and the login page says so. Omits a path that is too long for a URL. */
-const loginPath = (next: string, ended: boolean): string => {
+function loginPath(next: string, ended: boolean): string {
   const query = nextPath(next) === next ? nextQuery(next) : new URLSearchParams();
   if (ended) query.set("ended", "1");
   return query.size === 0 ? "/login" : `/login?${query}`;
-};
+}
 
 /** Names the page, so that no other page reads or deletes its note. */
 const signatureOf = (path: string, content: string, { formToken }: Visitor): string =>
@@ -210,8 +210,8 @@ const signatureOf = (path: string, content: string, { formToken }: Visitor): str
 type FormRequest = PageRequest & PageBody;
 
 /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
-const isSameOrigin = ({ headers }: Pick<PageRequest, "headers">, publicUrl: URL): boolean => {
+function isSameOrigin({ headers }: Pick<PageRequest, "headers">, publicUrl: URL): boolean {
   const { origin } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
   return origin === publicUrl.origin || new URL(origin).host === headers.host;
-};
+}

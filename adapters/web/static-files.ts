@@ -89,9 +89,9 @@ export class StaticFiles {
   }
 }
 
-const notBuilt = (name: string): never => {
+function notBuilt(name: string): never {
   throw new Error(`the file ${name} is not built: run npm run build`);
-};
+}
 
 type BuiltFile = {
   readonly url: string;
@@ -103,7 +103,7 @@ type BuiltFile = {
 };
 
 /** Each form of the file is read at its first request, and then kept in memory. */
-const staticPage = ({ url, file, digest, contentType, forms }: BuiltFile): Page => {
+function staticPage({ url, file, digest, contentType, forms }: BuiltFile): Page {
   const kept = new Map<string, Uint8Array>();
   const contentOf = async (suffix: string): Promise<Uint8Array> => {
     const content = kept.get(suffix) ?? (await readFile(file + suffix));
@@ -130,4 +130,4 @@ const staticPage = ({ url, file, digest, contentType, forms }: BuiltFile): Page 
       };
     },
   };
-};
+}

@@ -27,15 +27,15 @@ export const moneyText = ({ priceCents, currency }: Pick<CreditPack, "priceCents
   new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
 
 /** Highest price of these credits, such as "at most US$0.54". `undefined` without the operator's prices. */
-export const atMostText = (amount: number, packs: CreditPacks): string | undefined => {
+export function atMostText(amount: number, packs: CreditPacks): string | undefined {
   const price = priceAtMost(credits(amount), packs);
   return price && `at most ${moneyText(price)}`;
-};
+}
 
 /** `4 credits in 1K, 6 in 2K or 10 in 4K` */
-export const pricesText = (prices: Readonly<Record<Resolution, number>>): string => {
+export function pricesText(prices: Readonly<Record<Resolution, number>>): string {
   const all = RESOLUTION_NAMES.map((name, index) =>
     index === 0 ? `${prices[name]} credits in ${name.toUpperCase()}` : `${prices[name]} in ${name.toUpperCase()}`,
   );
   return `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
-};
+}

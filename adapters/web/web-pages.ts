@@ -146,19 +146,19 @@ export const webPages = async (
 };
 
 /** Keeps the last page: a flood gets the same one again and again, and must cost little. */
-const keptLast = (make: WebSide["limited"]): WebSide["limited"] => {
+function keptLast(make: WebSide["limited"]): WebSide["limited"] {
   let last: { readonly seconds: number; readonly url: string; readonly page: PageReply } | undefined;
   return (seconds, url) => {
     if (last?.seconds !== seconds || last.url !== url) last = { seconds, url, page: make(seconds, url) };
     return last.page;
   };
-};
+}
 
 /**
  * An address that can be read. The answer to a form may have an address that only forms have: then it is the next page
  * above, such as `/account` for `/account/password`.
  */
-const readableAddress = (pages: readonly Page[]) => {
+function readableAddress(pages: readonly Page[]) {
   const [ofPages, ofForms] = [pathsOf(pages, "GET"), pathsOf(pages, "POST")];
   return (address: string): string => {
     let [path = "/"] = address.split("?");
@@ -166,9 +166,9 @@ const readableAddress = (pages: readonly Page[]) => {
     while (!ofPages.test(path)) path = path.slice(0, path.lastIndexOf("/")) || "/";
     return path;
   };
-};
+}
 
-const pathsOf = (pages: readonly Page[], method: Page["method"]): RegExp => {
+function pathsOf(pages: readonly Page[], method: Page["method"]): RegExp {
   const paths = pages.filter((page) => page.method === method).map(({ path }) => path);
   return new RegExp(`^(${paths.map((path) => path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]*")).join("|")})$`);
-};
+}

@@ -96,22 +96,22 @@ export class HttpWebhookSender implements WebhookSender {
 const failed = (detail: string) => ({ kind: "failed", detail, isGone: false }) as const;
 
 /** The account does not see messages of the network: they contain the addresses to which names resolve here. */
-const unanswered = (error: unknown): AttemptResult => {
+function unanswered(error: unknown): AttemptResult {
   const cause = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(
     0,
     CAUSE_CHARACTERS_MAX,
   );
   return { ...failed(whyUnanswered(error)), isUnanswered: true, cause };
-};
+}
 
-const whyUnanswered = (error: unknown): string => {
+function whyUnanswered(error: unknown): string {
   if (error instanceof ForbiddenAddress) return NOT_REACHABLE;
   const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
   if (name === "TimeoutError") return "no answer in time";
   const reason = typeof code === "string" ? REASONS[code] : undefined;
   if (reason !== undefined) return reason;
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? `no answer: ${code}` : "no answer";
-};
+}
 
 /** The same message for an internal name and an unknown one: the account must not learn internal names. */
 const NOT_REACHABLE = "the host name is unknown, or not a public address";
@@ -143,7 +143,7 @@ class KeptConnections {
 }
 
 /** Loads the HTTP client at the first webhook: many services never send one. */
-const openClient = async () => {
+async function openClient() {
   const { Agent, request } = await import("undici");
   const timeouts = {
     bodyTimeout: ANSWER_MILLISECONDS,
@@ -156,24 +156,24 @@ const openClient = async () => {
     guarded: new Agent({ ...timeouts, connect: { lookup: lookupPublic } }),
     plain: new Agent(timeouts),
   };
-};
+}
 type Client = Awaited<ReturnType<typeof openClient>>;
 type Answer = Awaited<ReturnType<Client["request"]>>;
 
-const askedPause = ({ headers }: Answer, now: Date): number | undefined => {
+function askedPause({ headers }: Answer, now: Date): number | undefined {
   const { "retry-after": told } = headers;
   return retryAfterMilliseconds(typeof told === "string" ? told : undefined, now);
-};
+}
 
 /** Reads a short body, so that the connection can be reused. Ends the connection of any other. Not awaited. */
-const discard = ({ body, headers }: Answer): void => {
+function discard({ body, headers }: Answer): void {
   const declared = Number(headers["content-length"] ?? Number.NaN);
   const isShort = declared <= ANSWER_BYTES_MAX;
   body.on("error", () => {});
   if (!isShort) return void body.destroy();
   const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
   body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => body.destroy());
-};
+}
 
 /** The value of `webhook-signature` (Standard Webhooks): one signature for each secret, separated by spaces. */
 export const webhookSignature = (

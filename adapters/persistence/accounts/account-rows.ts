@@ -59,14 +59,14 @@ const toFailures = (row: Row): Failures => ({
 /**
  * Assignments to the account's row: one more creation has ended without a panorama (domain/tasks/failure-budget.ts).
  */
-export const countFailure = ({ request, failedAt }: FailedTask): Statement => {
+export function countFailure({ request, failedAt }: FailedTask): Statement {
   const { day, count, bytes } = withFailure(undefined, request, failedAt);
   return {
     text: `, failures = case when failure_day = ? then failures else 0 end + ?,
       failure_bytes = case when failure_day = ? then failure_bytes else 0 end + ?, failure_day = ?`,
     parameters: [day, count, day, bytes, day],
   };
-};
+}
 
 export const toApiKey = (row: Row): ApiKey => ({
   id: branded<ApiKey["id"]>(row, "id"),
@@ -91,12 +91,12 @@ export const limitColumns = ({ scopes, expiresAt, creditsPerDay, creditsPerMonth
 export const ALL_SCOPES = SCOPES.join(",");
 
 /** A scope of a newer version is left out: this one has no request that needs it. */
-const toScopes = (row: Row): readonly Scope[] => {
+function toScopes(row: Row): readonly Scope[] {
   const stored = text(row, "scopes");
   if (stored === ALL_SCOPES) return SCOPES;
   const scopes = stored.split(",");
   return SCOPES.filter((scope) => scopes.includes(scope));
-};
+}
 
 export const toKeyUse = (row: Row): KeyValidity => ({
   scopes: toScopes(row),

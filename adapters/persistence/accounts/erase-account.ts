@@ -10,13 +10,13 @@ import { updateSearch } from "../tasks/search-rows.js";
 import { lockAccount } from "./lock-account.js";
 
 /** A page at a time: an account may have more tasks than one statement may change. */
-export const eraseTasks = (
+export function eraseTasks(
   database: Database,
   account: AccountId,
   after: TaskId | undefined,
   limit: number,
   now: Date,
-): Promise<TaskId | undefined> => {
+): Promise<TaskId | undefined> {
   const { dialect } = database;
   return inTransaction(database, async (sql) => {
     await lockAccount(sql, account);
@@ -49,7 +49,7 @@ export const eraseTasks = (
     await sql(`delete from task_reference where ${isAmong("task_id", dialect)}`, [ids]);
     return branded<TaskId>(page.at(-1) ?? {}, "id");
   });
-};
+}
 
 /** The oldest `limit` events of an account, with their deliveries. The last page takes its endpoints and lanes, too. */
 export function eraseEvents(database: Database, account: AccountId, limit: number): Promise<boolean> {
@@ -70,14 +70,14 @@ export function eraseEvents(database: Database, account: AccountId, limit: numbe
 }
 
 /** The lanes that are named by the account's endpoints, or by its id and an origin (event-rows.ts). */
-const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> => {
+async function eraseLanes(sql: Sql, account: AccountId): Promise<void> {
   const own = `${account} `;
   await sql(
     `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
     or substr(name, 1, cast(? as integer)) = ?`,
     [account, own.length, own],
   );
-};
+}
 
 /** Rows of the log of operators that one statement reads, or changes. */
 const LOG_PAGE = 1000;
@@ -86,7 +86,7 @@ const LOG_PAGE = 1000;
  * Replaces an address in the log of operators a page at a time. Returns the id after which the transaction that closes
  * looks again: at less than two pages, because a row may be committed after those with a higher id.
  */
-export const eraseEmailInPages = async ({ sql }: Database, email: Email, instead: Email): Promise<number> => {
+export async function eraseEmailInPages({ sql }: Database, email: Email, instead: Email): Promise<number> {
   for (let after = 0, again = 0; ; await shortTurn()) {
     const [page = {}] = await sql(
       `select max(id) as last, cast(count(*) as integer) as actions,
@@ -99,19 +99,19 @@ export const eraseEmailInPages = async ({ sql }: Database, email: Email, instead
     if (integer(page, "found") > 0) await eraseEmail(sql, email, instead, { after, last });
     [again, after] = [after, last];
   }
-};
+}
 
 /** Replaces an address in a part of the log of operators. */
-export const eraseEmail = async (
+export async function eraseEmail(
   sql: Sql,
   email: Email,
   instead: Email,
   { after, last = Number.MAX_SAFE_INTEGER }: { readonly after: number; readonly last?: number },
-): Promise<void> => {
+): Promise<void> {
   const [from, to] = [JSON.stringify(email), JSON.stringify(instead)];
   await sql(
     `update operator_action set arguments = replace(arguments, ?, ?)
     where id > ? and id <= ? and arguments <> replace(arguments, ?, ?)`,
     [from, to, after, last, from, to],
   );
-};
+}

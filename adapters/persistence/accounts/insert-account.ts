@@ -12,15 +12,15 @@ type NewAccount = Account & { readonly passwordHash: string | undefined; readonl
  * Returns the id of the account with this e-mail address. `taken`: what happens to one that is there already, also if
  * it is just being opened; `undefined` if it is nothing, or the account is closed.
  */
-export const insertAccount = async (
+export async function insertAccount(
   sql: Sql,
   { id, email, passwordHash, credits, createdAt }: NewAccount,
   taken: "do nothing" | typeof SET_PASSWORD,
-): Promise<AccountId | undefined> => {
+): Promise<AccountId | undefined> {
   const [row] = await sql(
     `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
     on conflict (email) ${taken} returning id`,
     [id, email, passwordHash ?? null, credits, createdAt],
   );
   return row && branded<AccountId>(row, "id");
-};
+}

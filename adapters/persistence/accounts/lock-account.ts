@@ -16,10 +16,10 @@ const COLUMNS = `id, credits, last_turn, ${OPENING_COLUMNS}, ${ANY_QUEUED} as an
  * Reads the account's standing, its last turn in the queue and whether any task waits there, and locks its row until
  * the transaction ends. An update without changes locks on both dialects. Throws if there is no such account.
  */
-export const lockAccount = async (sql: Sql, account: AccountId): Promise<LockedAccount> => {
+export async function lockAccount(sql: Sql, account: AccountId): Promise<LockedAccount> {
   const [row] = await sql(`update account set credits = credits where id = ? returning ${COLUMNS}`, [account]);
   return toLocked(row, account);
-};
+}
 
 /** `lockAccount` for what a customer, a link or a command begins. Refuses it if the account or its access has ended. */
 export async function lockToBegin(
@@ -60,11 +60,11 @@ export function refusalToBegin(
   return access !== undefined && reason !== undefined ? { kind: "account_suspended", reason } : undefined;
 }
 
-const toLocked = (row: Row | undefined, account: AccountId): LockedAccount => {
+function toLocked(row: Row | undefined, account: AccountId): LockedAccount {
   if (row === undefined) throw new Error(`there is no account ${account}`);
   return {
     current: openingStandingOf(account, row),
     lastTurn: integer(row, "last_turn"),
     anyWaits: row.any_queued === 1,
   };
-};
+}

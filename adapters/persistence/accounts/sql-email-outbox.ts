@@ -54,7 +54,7 @@ export class SqlEmailOutbox extends EntityStore implements EmailOutbox {
   }
 }
 
-const toMessage = (message: InferEntity<typeof OutgoingEmailTable>): ClaimedMessage => {
+function toMessage(message: InferEntity<typeof OutgoingEmailTable>): ClaimedMessage {
   const accountId = optional(message, "accountId", branded<AccountId>);
   return {
     id: text(message, "id"),
@@ -63,4 +63,4 @@ const toMessage = (message: InferEntity<typeof OutgoingEmailTable>): ClaimedMess
     ...(accountId !== undefined && { accountId }),
     attempt: integer(message, "attempt"),
   };
-};
+}

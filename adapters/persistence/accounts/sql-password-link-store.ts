@@ -87,7 +87,7 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
 }
 
 /** The address of the link, if it is valid, and deletes all links of the address. */
-const takeLinks = async (entities: Entities, tokenSha256: string, now: Date): Promise<Email | undefined> => {
+async function takeLinks(entities: Entities, tokenSha256: string, now: Date): Promise<Email | undefined> {
   const link = await entities.findOne(PasswordLinkTable, { tokenSha256, expiresAt: { $gt: now } });
   if (link === null) return undefined;
   const email = branded<Email>(link, "email");
@@ -97,4 +97,4 @@ const takeLinks = async (entities: Entities, tokenSha256: string, now: Date): Pr
   if (!links.includes(link)) return undefined; // somebody else has taken it
   await entities.nativeDelete(PasswordLinkTable, { email });
   return email;
-};
+}

@@ -12,11 +12,11 @@ export const bookEntry = (sql: Sql, standing: Standing, entry: LedgerEntry): Pro
 export const fundsOf = ({ credits, debt = 0 as Funds["debt"] }: Standing): Funds => ({ credits, debt });
 
 /** Stores new entries and the new balance of the account, which the transaction has locked. */
-export const storeBooked = async (
+export async function storeBooked(
   sql: Sql,
   account: LedgerEntry["accountId"],
   { funds, entries }: ReturnType<typeof book>,
-): Promise<void> => {
+): Promise<void> {
   for (const entry of entries) await insert(sql, "ledger_entry", entryRow(entry));
   await sql("update account set credits = ?, debt = ? where id = ?", [funds.credits, funds.debt, account]);
-};
+}

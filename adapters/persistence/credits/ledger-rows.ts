@@ -23,7 +23,7 @@ export const entryRow = (entry: LedgerEntry): Row => ({
   ...("reference" in entry && entry.reference !== undefined && { reference: entry.reference }),
 });
 
-export const toLedgerEntry = (row: Row): LedgerEntry => {
+export function toLedgerEntry(row: Row): LedgerEntry {
   const core = {
     accountId: branded<LedgerEntry["accountId"]>(row, "account_id"),
     credits: integer(row, "credits"),
@@ -48,4 +48,4 @@ export const toLedgerEntry = (row: Row): LedgerEntry => {
     case "refund":
       return { ...core, kind, taskId: branded(row, "task_id") };
   }
-};
+}

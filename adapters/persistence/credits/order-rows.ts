@@ -4,7 +4,7 @@ import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../database/sql/columns.js";
 
-export const toOrder = (row: Row): Order => {
+export function toOrder(row: Row): Order {
   const core = {
     id: branded<Order["id"]>(row, "id"),
     accountId: branded<AccountId>(row, "account_id"),
@@ -19,12 +19,12 @@ export const toOrder = (row: Row): Order => {
   const returnReason = optional(row, "return_reason", text);
   const dispute = row.dispute === "none" ? undefined : oneOf(row, "dispute", DISPUTES);
   return { ...core, state: oneOf(row, "returned", RETURNED), paidAt, takenBack, dispute, returnReason };
-};
+}
 
 const RETURNED = ["paid", "partly_refunded", "refunded"] as const;
 const DISPUTES = ["none", "open", "won", "lost"] as const;
 
-export const returnRow = (returned: PaymentReturn, paymentId: string | null, orderId: OrderId | null): Row => {
+export function returnRow(returned: PaymentReturn, paymentId: string | null, orderId: OrderId | null): Row {
   const core = { id: returned.id, kind: returned.kind, payment_id: paymentId, order_id: orderId };
   switch (returned.kind) {
     case "refund":
@@ -38,9 +38,9 @@ export const returnRow = (returned: PaymentReturn, paymentId: string | null, ord
       return { ...core, state: returned.state, state_at: returned.stateAt, cents, at, transfers };
     }
   }
-};
+}
 
-export const toReturn = (row: Row): PaymentReturn => {
+export function toReturn(row: Row): PaymentReturn {
   const id = text(row, "id");
   const kind = oneOf(row, "kind", ["refund", "total", "operator", "dispute"] as const);
   switch (kind) {
@@ -56,14 +56,14 @@ export const toReturn = (row: Row): PaymentReturn => {
       return { id, kind, state: oneOf(row, "state", DISPUTES), stateAt: date(row, "state_at"), withdrawn };
     }
   }
-};
+}
 
-const toCheckout = (row: Row): OrderCheckout | undefined => {
+function toCheckout(row: Row): OrderCheckout | undefined {
   const sessionId = optional(row, "checkout_session", text);
   if (sessionId === undefined) return undefined;
   const priceCents = integer(row, "price_cents");
   return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
-};
+}
 
 /** The row of a new order. All other columns have defaults. */
 export const orderRow = (order: Order): Row => ({

@@ -21,7 +21,7 @@ import { bookEntry } from "./book-entry.js";
 import { returnRow, toOrder, toReturn } from "./order-rows.js";
 
 /** Returns the order if it is paid by this, and was not before. */
-export const payOrder = (database: Database, order: PaidOrder | RefundedOrder): Promise<PaidOrder | undefined> => {
+export function payOrder(database: Database, order: PaidOrder | RefundedOrder): Promise<PaidOrder | undefined> {
   const { id, paidAt, paymentId } = order;
   return inTransaction(database, async (sql) => {
     // A writer of what came back of a payment and a writer of its order wait for each other.
@@ -50,7 +50,7 @@ export const payOrder = (database: Database, order: PaidOrder | RefundedOrder): 
     await settleOrder(sql, stored, paidAt);
     return stored;
   });
-};
+}
 
 export const recordReturn = (database: Database, paymentId: string, returned: PaymentReturn, now: Date) =>
   inTransaction(database, async (sql) => {
@@ -82,7 +82,7 @@ export const returnByHand = <Refusal>(
   });
 
 /** Merges it with the stored return. Its payment or order is locked. */
-const storeReturn = async (
+async function storeReturn(
   sql: Sql,
   returned: PaymentReturn,
   {
@@ -90,28 +90,28 @@ const storeReturn = async (
     orderId,
     now,
   }: { readonly paymentId?: string; readonly orderId?: OrderId | undefined; readonly now: Date },
-): Promise<void> => {
+): Promise<void> {
   const [known] = await sql("select * from payment_return where id = ?", [returned.id]);
   const merged = known === undefined ? returned : mergeReturns(toReturn(known), returned);
   const row = returnRow(merged, paymentId ?? null, orderId ?? null);
   if (known === undefined) return insert(sql, "payment_return", { ...row, recorded_at: now });
   const { text, parameters } = update("payment_return", row, { id: returned.id });
   await sql(text, parameters);
-};
+}
 
-const forgetUnknown = async (sql: Sql, now: Date): Promise<void> => {
+async function forgetUnknown(sql: Sql, now: Date): Promise<void> {
   await sql(
     `delete from payment_return where recorded_at < ? and order_id is null
     and not exists (select 1 from credit_order where credit_order.payment_id = payment_return.payment_id)`,
     [new Date(now.getTime() - UNKNOWN_RETURN_KEPT_MILLISECONDS)],
   );
-};
+}
 
 /**
  * Takes or gives back what is missing of the credits of a paid order, whose row the transaction has locked, by all that
  * is known to have come back of it. Returns the order, and by how many credits it has changed.
  */
-const settleOrder = async (sql: Sql, order: Order, now: Date): Promise<{ order: Order; change: number }> => {
+async function settleOrder(sql: Sql, order: Order, now: Date): Promise<{ order: Order; change: number }> {
   if (order.state === "pending") return { order, change: 0 };
   const priceCents = order.checkout?.priceCents;
   const returned = returnedOf({ credits: order.credits, priceCents }, await returnsOf(sql, order));
@@ -132,13 +132,13 @@ const settleOrder = async (sql: Sql, order: Order, now: Date): Promise<{ order: 
     await bookEntry(sql, current, paymentReturnEntry(order, change, now));
   }
   return { order: withReturned(order, returned), change };
-};
+}
 
 /** The known refunds and disputes of the order. */
-export const returnsOf = async (
+export async function returnsOf(
   sql: Sql,
   { id, paymentId }: { readonly id: OrderId; readonly paymentId?: string | undefined },
-): Promise<PaymentReturn[]> => {
+): Promise<PaymentReturn[]> {
   const rows = await sql("select * from payment_return where order_id = ? or payment_id = ?", [id, paymentId ?? null]);
   return rows.map(toReturn);
-};
+}

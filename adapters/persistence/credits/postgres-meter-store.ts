@@ -21,10 +21,10 @@ export type PostgresConnection = Pick<PoolClient, "query">;
  * it: each call is one short transaction, which locks its account, and the database's time decides. Throws if the
  * database cannot be reached or the tables are not up to date.
  */
-export const postgresMeterStore = async (
+export async function postgresMeterStore(
   pool: PostgresPool,
   { schema, migrate: mayMigrate = true }: PostgresMeterOptions = {},
-): Promise<JoiningMeterStore<PostgresConnection>> => {
+): Promise<JoiningMeterStore<PostgresConnection>> {
   const installation = { pool, schema, tables: ["meter"] } as const;
   if (mayMigrate) await migrate(installation);
   const database = await databaseInPool(installation);
@@ -32,4 +32,4 @@ export const postgresMeterStore = async (
   return Object.assign(new SqlMeterStore(database), {
     within: (connection: PostgresConnection) => new SqlMeterStore(database.joined(connection)),
   });
-};
+}

@@ -23,25 +23,25 @@ export const toSpending = (row: Row): Spending => ({
 });
 
 /** Selects `today` and `this_month` of one key, as one row. */
-export const spendingOfKey = ({ apiKeyId, now }: Spender): Statement => {
+export function spendingOfKey({ apiKeyId, now }: Spender): Statement {
   const { first, last } = monthOf(now);
   return {
     text: `select ${SUMS} from key_spending where api_key_id = ? and day between ? and ?`,
     parameters: [dayOf(now), apiKeyId, first, last],
   };
-};
+}
 
-export const readSpending = async (sql: Sql, spender: Spender): Promise<Spending> => {
+export async function readSpending(sql: Sql, spender: Spender): Promise<Spending> {
   const { text, parameters } = spendingOfKey(spender);
   const [row] = await sql(text, parameters);
   return toSpending(row ?? {});
-};
+}
 
-export const readSpendingOfAccount = async (
+export async function readSpendingOfAccount(
   sql: Sql,
   account: AccountId,
   now: Date,
-): Promise<ReadonlyMap<ApiKeyId, Spending>> => {
+): Promise<ReadonlyMap<ApiKeyId, Spending>> {
   const { first, last } = monthOf(now);
   const rows = await sql(
     `select api_key_id, ${SUMS} from api_key join key_spending on key_spending.api_key_id = api_key.id
@@ -50,7 +50,7 @@ export const readSpendingOfAccount = async (
   );
   const all = rows.map((row) => [branded<ApiKeyId>(row, "api_key_id"), toSpending(row)] as const);
   return new Map(all.filter(([, { thisMonth }]) => thisMonth > 0));
-};
+}
 
 /** Adds a new task to the sum of its key and day, unless the key is deleted. `source` as in `insertion`. */
 export const spend = (task: OpenedTask["task"], source?: string): Statement[] =>

@@ -96,19 +96,19 @@ export class SqlLedgerStore implements LedgerStore {
   }
 }
 
-const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
+async function ledgerOf(sql: Sql, id: AccountId): Promise<AccountLedger> {
   const [row] = await sql("select id, credits, debt, active_tasks from account where id = ?", [id]);
   if (row === undefined) throw new Error(`there is no account ${id}`);
   const entries = await sql("select * from ledger_entry where account_id = ? order by id", [id]);
   const tasks = await sql("select * from task where account_id = ?", [id]);
   return { standing: standingOf(id, row), entries: entries.map(toLedgerEntry), tasks: tasks.map(toTask) };
-};
+}
 
-const entriesOf = async (
+async function entriesOf(
   { sql }: Database,
   column: "account_id" | "task_id",
   id: AccountId | TaskId,
-): Promise<LedgerEntry[]> => {
+): Promise<LedgerEntry[]> {
   const rows = await sql(`select * from ledger_entry where ${column} = ? order by id`, [id]);
   return rows.map(toLedgerEntry);
-};
+}

@@ -131,12 +131,12 @@ export class SqlMeterStore implements MeterStore {
   }
 }
 
-const write = async (
+async function write(
   sql: Sql,
   account: AccountId,
   { rate }: MeterQuery,
   { credits: balance, holds, entries, log }: MeterChange,
-): Promise<void> => {
+): Promise<void> {
   const parts = [Math.max(0, balance), Math.max(0, -balance)];
   await sql("update meter_account set credits = ?, debt = ? where id = ?", [...parts, account]);
   for (const hold of holds) {
@@ -152,7 +152,7 @@ const write = async (
     admissions: JSON.stringify(log),
   });
   await sql(`${insertLog} on conflict (account_id, rate) do update set admissions = excluded.admissions`, parameters);
-};
+}
 
 const notesRow = ({ description, metadata }: EntryNotes): Row => ({
   description: description ?? null,
@@ -178,7 +178,7 @@ const holdRow = (hold: Hold): Row => ({
   ...notesRow(hold),
 });
 
-const toHold = (row: Row): Hold => {
+function toHold(row: Row): Hold {
   const core = {
     heldAt: date(row, "held_at"),
     expiresAt: date(row, "expires_at"),
@@ -194,7 +194,7 @@ const toHold = (row: Row): Hold => {
   if (state !== "captured") return { ...core, reservation: { ...reserved, state } } as Hold;
   const [captured, refunded] = [amount(row, "captured"), amount(row, "refunded")];
   return { ...core, reservation: { ...reserved, state }, captured, refunded };
-};
+}
 
 const meterEntryRow = (entry: MeterEntry): Row => ({
   ...entryRow(entry),
@@ -203,9 +203,9 @@ const meterEntryRow = (entry: MeterEntry): Row => ({
   ...notesRow(entry),
 });
 
-const toMeterEntry = (row: Row): MeterEntry => {
+function toMeterEntry(row: Row): MeterEntry {
   const entry = { ...toLedgerEntry(row), ...toNotes(row) };
   if (entry.kind === "purchase" || row.order_id === null) return entry;
   const reason = branded<AdjustmentReason>(row, "reason");
   return { ...entry, reason, idempotencyKey: branded<IdempotencyKey>(row, "order_id") };
-};
+}

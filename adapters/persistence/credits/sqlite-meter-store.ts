@@ -17,10 +17,10 @@ export type SqliteMeterOptions = {
  * The store of a meter in SQLite, on a `DatabaseSync` of `node:sqlite` or `@photostructure/sqlite` that its caller
  * configures and closes. Processes on one machine may share the file. Throws if the tables are not up to date.
  */
-export const sqliteMeterStore = async (
+export async function sqliteMeterStore(
   connection: SqliteHandle,
   { prefix, migrate: mayMigrate = true }: SqliteMeterOptions = {},
-): Promise<JoiningMeterStore<SqliteHandle>> => {
+): Promise<JoiningMeterStore<SqliteHandle>> {
   const installation = { sqlite: connection, prefix, tables: ["meter"] } as const;
   if (mayMigrate) await migrate(installation);
   const database = databaseOnConnection(installation);
@@ -28,4 +28,4 @@ export const sqliteMeterStore = async (
   return Object.assign(new SqlMeterStore(database), {
     within: (open: SqliteHandle) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open })),
   });
-};
+}

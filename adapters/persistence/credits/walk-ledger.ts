@@ -19,20 +19,20 @@ type Visit = (part: LedgerPart) => void;
 type Range = { readonly first: AccountId; readonly last: AccountId };
 
 /** `LedgerStore.walk`. */
-export const walkLedger = async (database: Database, visit: Visit): Promise<void> => {
+export async function walkLedger(database: Database, visit: Visit): Promise<void> {
   for (let after: AccountId | undefined = "" as AccountId; after !== undefined; ) {
     const last: AccountId = after;
     after = await database.snapshot((sql) => walkAccounts(sql, database.dialect, last, visit));
   }
-};
+}
 
 /** Returns the last account, `undefined` at the end. */
-const walkAccounts = async (
+async function walkAccounts(
   sql: Sql,
   dialect: Database["dialect"],
   after: AccountId,
   visit: Visit,
-): Promise<AccountId | undefined> => {
+): Promise<AccountId | undefined> {
   const rows = await sql("select id, credits, debt, active_tasks from account where id > ? order by id limit ?", [
     after,
     ACCOUNTS,
@@ -50,10 +50,10 @@ const walkAccounts = async (
   await walkOrders(sql, { first, last }, visit);
   for (const accountId of ids) visit({ kind: "end", accountId });
   return ids.length < ACCOUNTS ? undefined : last;
-};
+}
 
 /** The tasks of the accounts, each with the entries of its account that name it. */
-const walkTasks = async (sql: Sql, dialect: Database["dialect"], range: Range, visit: Visit) => {
+async function walkTasks(sql: Sql, dialect: Database["dialect"], range: Range, visit: Visit) {
   for await (const rows of pages(sql, "select id, account_id, state, credits from task where", range, "")) {
     const ids = rows.map(({ id }) => id);
     const entries = await sql(`select * from ledger_entry where ${isAmong("task_id", dialect)}`, [
@@ -69,10 +69,10 @@ const walkTasks = async (sql: Sql, dialect: Database["dialect"], range: Range, v
       });
     }
   }
-};
+}
 
 /** The entries that name no task, or none of their account. */
-const walkOtherEntries = async (sql: Sql, range: Range, visit: Visit) => {
+async function walkOtherEntries(sql: Sql, range: Range, visit: Visit) {
   const select = `select * from ledger_entry where (task_id is null or not exists (
       select 1 from task where task.id = ledger_entry.task_id and task.account_id = ledger_entry.account_id
     )) and`;
@@ -81,16 +81,16 @@ const walkOtherEntries = async (sql: Sql, range: Range, visit: Visit) => {
       visit({ kind: "entries", accountId, entries: readable(entries, accountId, toLedgerEntry, visit) });
     }
   }
-};
+}
 
-const walkOrders = async (sql: Sql, range: Range, visit: Visit) => {
+async function walkOrders(sql: Sql, range: Range, visit: Visit) {
   const select = "select id, account_id, credits, taken_back from credit_order where paid_at is not null and";
   for await (const rows of pages(sql, select, range, "")) {
     for (const [accountId, orders] of byAccount(rows)) {
       visit({ kind: "orders", accountId, orders: readable(orders, accountId, toBoughtCredits, visit) });
     }
   }
-};
+}
 
 /** The rows of the accounts, ordered by account and id. All ids are greater than `least`. */
 async function* pages(sql: Sql, select: string, { first, last }: Range, least: unknown): AsyncGenerator<Row[]> {
@@ -103,7 +103,7 @@ async function* pages(sql: Sql, select: string, { first, last }: Range, least: u
   }
 }
 
-const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
+function byAccount(rows: readonly Row[]): Map<AccountId, Row[]> {
   const grouped = new Map<AccountId, Row[]>();
   for (const row of rows) {
     const accountId = row.account_id as AccountId;
@@ -112,7 +112,7 @@ const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
     else others.push(row);
   }
   return grouped;
-};
+}
 
 /** The readable rows. Reports each of the others. */
 const readable = <T>(rows: readonly Row[], accountId: AccountId, read: (row: Row) => T, visit: Visit): T[] =>

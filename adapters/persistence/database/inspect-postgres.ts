@@ -24,7 +24,7 @@ export type PostgresInspection = {
 const MEASUREMENTS = 5;
 
 /** Reads the database, and changes nothing. Throws a `DatabaseError` if it cannot be reached. */
-export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): Promise<PostgresInspection> => {
+export async function inspectPostgres(url: string, clock: Pick<Clock, "now">): Promise<PostgresInspection> {
   const database = postgresDatabase(url, 1);
   try {
     await database.ping().catch((error: unknown) => {
@@ -57,4 +57,4 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
   } finally {
     await database.close();
   }
-};
+}

@@ -19,7 +19,7 @@ type SqliteInspection = {
 const BUSY_MILLISECONDS = 1_000;
 
 /** Reads the file, even while a service uses it, and changes nothing. Throws a `DatabaseError` if it cannot be used. */
-export const inspectSqlite = async (file: string): Promise<SqliteInspection> => {
+export async function inspectSqlite(file: string): Promise<SqliteInspection> {
   if (!existsSync(file)) throw missingFile(file);
   try {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MILLISECONDS });
@@ -36,4 +36,4 @@ export const inspectSqlite = async (file: string): Promise<SqliteInspection> => 
   } catch (error) {
     throw cannotOpenFile(file, error);
   }
-};
+}

@@ -4,7 +4,7 @@ import { type Database, inTransaction, type Sql } from "../database/sql/database
 /** Keys per transaction that stores their last uses. */
 const USES_MAX = 500;
 
-export const recordKeyUses = async (database: Database, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> => {
+export async function recordKeyUses(database: Database, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
   const all = [...uses];
   for (let start = 0; start < all.length; start += USES_MAX) {
     const some = all.slice(start, start + USES_MAX);
@@ -15,7 +15,7 @@ export const recordKeyUses = async (database: Database, uses: ReadonlyMap<ApiKey
       else await recordAtOnce(sql, some);
     });
   }
-};
+}
 
 type Uses = readonly (readonly [id: ApiKeyId, at: Date])[];
 
@@ -29,7 +29,7 @@ const recordAtOnce = (sql: Sql, uses: Uses): Promise<unknown> =>
   );
 
 /** SQLite would read the whole table for such a statement, and has no round trips. */
-const recordOneByOne = async (sql: Sql, uses: Uses): Promise<void> => {
+async function recordOneByOne(sql: Sql, uses: Uses): Promise<void> {
   for (const [id, at] of uses) {
     await sql("update api_key set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)", [
       at,
@@ -37,4 +37,4 @@ const recordOneByOne = async (sql: Sql, uses: Uses): Promise<void> => {
       at,
     ]);
   }
-};
+}

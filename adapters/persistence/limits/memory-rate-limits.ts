@@ -49,11 +49,11 @@ type Logs = Map<RateLimitedParty, AdmissionLog>;
 type Counter = { readonly rate: Rate; logs: Logs; before: Logs; since: number };
 
 /** Once in a window, and all that are idle at once: to find and delete them one by one takes longer than to count. */
-const dropIdle = (counter: Counter, now: number): void => {
+function dropIdle(counter: Counter, now: number): void {
   const { rate, logs, since } = counter;
   if (now < since) counter.since = now; // the clock was set back
   if (now - since < rate.windowSeconds * 1000) return;
   counter.before = logs;
   counter.logs = new Map();
   counter.since = now;
-};
+}

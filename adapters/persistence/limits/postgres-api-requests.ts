@@ -173,17 +173,17 @@ export class PostgresApiRequests implements ApiRequests {
 }
 
 /** The domain's reason for a key that the statement has not counted. Throws if the statement has decided otherwise. */
-const refusalOf = (row: Row, kind: RequestKind, now: Date): AccountSuspended | ApiKeyExpired | MissingScope => {
+function refusalOf(row: Row, kind: RequestKind, now: Date): AccountSuspended | ApiKeyExpired | MissingScope {
   const reason = (row.limits as Row | null)?.suspension_reason;
   if (typeof reason === "string") return { kind: "account_suspended", reason };
   const allowed = allowUse(limitsOf(row), scopeOf(kind), now);
   if (allowed.isOk()) throw new Error("SQL and domain disagree about the limits of a key");
   return allowed.error;
-};
+}
 
 const limitsOf = ({ limits }: Row): KeyLimits => (limits === null ? NO_LIMITS : toKeyLimits(limits as Row));
 
-const budgetsOf = (row: Row): Budgets | undefined => {
+function budgetsOf(row: Row): Budgets | undefined {
   const limits = limitsOf(row);
   return hasBudget(limits) ? limits : undefined;
-};
+}

@@ -74,14 +74,14 @@ export class PostgresRateLimits<Kind extends string> implements RateLimits<Kind>
 }
 
 /** The domain's answer to the log that the statement found. Throws if the statement has decided otherwise. */
-export const toAdmission = (row: Row, rate: Rate, now: number): Result<Omit<Admission, "log">, RateLimited> => {
+export function toAdmission(row: Row, rate: Rate, now: number): Result<Omit<Admission, "log">, RateLimited> {
   const result = admitRequest(logBefore(row), rate, now);
   if (result.isOk() !== row.admitted) throw new Error("SQL and domain disagree about a rate limit");
   return result.map(({ log: _, ...admission }) => admission);
-};
+}
 
 /** The log as it was before the request. */
-export const logBefore = ({ admissions, admitted }: Row): AdmissionLog => {
+export function logBefore({ admissions, admitted }: Row): AdmissionLog {
   if (!Array.isArray(admissions)) throw new Error("PostgreSQL returned no admissions");
   return admitted === true ? admissions.slice(0, -1) : admissions;
-};
+}

@@ -18,7 +18,7 @@ export const lockReference = async (sql: Sql, name: ObjectName): Promise<boolean
   ).length === 1;
 
 /** Locks several images. Returns the recorded ones that are not deletable. */
-export const lockReferences = async (sql: Sql, names: readonly ObjectName[]): Promise<ReadonlySet<ObjectName>> => {
+export async function lockReferences(sql: Sql, names: readonly ObjectName[]): Promise<ReadonlySet<ObjectName>> {
   // Every transaction locks in the order of the contents, so that they do not block each other.
   const rows = await sql(
     `select name, content from reference_image where name in (${names.map(() => "?").join(", ")}) order by content`,
@@ -30,35 +30,35 @@ export const lockReferences = async (sql: Sql, names: readonly ObjectName[]): Pr
     if (await lockReference(sql, name)) stored.add(name);
   }
   return stored;
-};
+}
 
 /** Records an object, unless another one has its content. Locks the row, and returns the name of the object. */
-export const storeReference = async (sql: Sql, { name, content, countedBytes }: NewReference): Promise<ObjectName> => {
+export async function storeReference(sql: Sql, { name, content, countedBytes }: NewReference): Promise<ObjectName> {
   const [stored] = await sql(
     `insert into reference_image (name, content, bytes) values (?, ?, ?)
     on conflict (content) where delete_at is null do update set content = excluded.content returning name`,
     [name, content, countedBytes],
   );
   return branded<ObjectName>(stored ?? {}, "name");
-};
+}
 
 /** Of the images that the account has unused. */
-export const unusedBytes = async (sql: Sql, account: AccountId): Promise<number> => {
+export async function unusedBytes(sql: Sql, account: AccountId): Promise<number> {
   const [row] = await sql(
     `select cast(coalesce(sum(bytes), 0) as integer) as unused
     from reference_upload join reference_image on reference_image.name = reference_upload.name where account_id = ?`,
     [account],
   );
   return integer(row ?? {}, "unused");
-};
+}
 
 /** `ReferenceStore.claimDeletable`. */
-export const claimDeletable = async (
+export async function claimDeletable(
   { dialect, sql }: Database,
   now: Date,
   until: Date,
   limit: number,
-): Promise<ObjectName[]> => {
+): Promise<ObjectName[]> {
   // Two ranges of the index: between them are the names that wait.
   const next = (isNext: string) =>
     `(select name from reference_image where ${isNext} and delete_at is not null order by delete_at limit ?
@@ -71,7 +71,7 @@ export const claimDeletable = async (
     [now, limit, until, limit, until],
   );
   return rows.map((row) => branded<ObjectName>(row, "name"));
-};
+}
 
 /** The task uses the images from now on; the account no longer has them unused. */
 export const useReferences = (

@@ -35,4 +35,4 @@ export class AccountTurns {
   }
 }
 
-const ignore = (): void => {};
+function ignore(): void {}

@@ -56,7 +56,7 @@ const PENDING_ORDERS = `select cast(count(*) as integer) as waiting, min(created
   ) as pending`;
 
 /** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */
-export const readBacklog = async (sql: Sql, now: Date): Promise<Backlog> => {
+export async function readBacklog(sql: Sql, now: Date): Promise<Backlog> {
   const [[deliveries = {}], [orders = {}], ...tasks] = await Promise.all([
     sql(DELIVERIES, []),
     sql(PENDING_ORDERS, [new Date(now.getTime() - ORDER_MILLISECONDS)]),
@@ -72,7 +72,7 @@ export const readBacklog = async (sql: Sql, now: Date): Promise<Backlog> => {
     pendingOrders: { waiting: integer(orders, "waiting"), oldest: optional(orders, "oldest", date) },
     tasks: new Map([...ofTasks, ["erasing", erasing === undefined ? NOTHING : toUnfinished(erasing)]]),
   };
-};
+}
 
 const NOTHING: Unfinished = { waiting: 0, oldest: undefined, dueAt: undefined };
 

@@ -6,7 +6,7 @@ import { isAmong, isIn, listOf, skipLocked } from "../database/sql/dialect-sql.j
 import { writeInOneRoundTrip } from "../database/sql/write-in-one-round-trip.js";
 
 /** `TaskWork.eraseTexts`. Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-export const eraseTexts = async (database: Database, before: Date, limit: number, now: Date): Promise<number> => {
+export async function eraseTexts(database: Database, before: Date, limit: number, now: Date): Promise<number> {
   const { dialect } = database;
   const oldest = `select id from task where ${HAS_TEXTS_TO_ERASE} and ${ENDED_WITHOUT_PICTURE_AT} < ?
     order by ${ENDED_WITHOUT_PICTURE_AT} limit ?`;
@@ -29,21 +29,21 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
     await eraseWebhookUrls(sql, dialect, ids(deleted));
     return rows.length;
   });
-};
+}
 
 /**
  * Erases the `webhook_url` of tasks that are deleted or have failed, if they have no event that could be sent there.
  */
-export const eraseWebhookUrls = async (sql: Sql, dialect: Dialect, tasks: readonly unknown[]): Promise<void> => {
+export async function eraseWebhookUrls(sql: Sql, dialect: Dialect, tasks: readonly unknown[]): Promise<void> {
   await sql(
     `update task set webhook_url = null where ${isAmong("id", dialect)} and webhook_url is not null
     and (state = 'failed' or deleted_at is not null) and not exists (select 1 from event where event.task_id = task.id)`,
     [listOf(tasks, dialect)],
   );
-};
+}
 
 /** Deletes the pairs of a task by their whole key, because they have no index by task. The row has its metadata. */
-export const deletePairs = async (sql: Sql, dialect: Dialect, row: Row): Promise<void> => {
+export async function deletePairs(sql: Sql, dialect: Dialect, row: Row): Promise<void> {
   const all = Object.entries(pairs(row, "metadata", NO_METADATA));
   if (all.length === 0) return;
   const statement = "delete from task_metadata where account_id = ? and key = ? and value = ? and task_id = ?";
@@ -53,10 +53,10 @@ export const deletePairs = async (sql: Sql, dialect: Dialect, row: Row): Promise
     dialect,
     all.map(([key, value]) => ({ text: statement, parameters: [account, key, value, task] })),
   );
-};
+}
 
 /** Deletes the events of tasks, with their deliveries, unless one of these is pending. */
-export const deleteReadEvents = async (sql: Sql, dialect: Dialect, tasks: readonly unknown[]): Promise<void> => {
+export async function deleteReadEvents(sql: Sql, dialect: Dialect, tasks: readonly unknown[]): Promise<void> {
   if (tasks.length === 0) return;
   const events = await sql(
     `select account_id, number from event where ${isAmong("task_id", dialect)} and not exists (
@@ -75,4 +75,4 @@ export const deleteReadEvents = async (sql: Sql, dialect: Dialect, tasks: readon
       })),
     );
   }
-};
+}

@@ -22,7 +22,7 @@ export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
 const GAP = 2 ** 24;
 
 /** Adds tasks to the index or removes them, where index and gallery differ. Their rows must be locked. */
-export const updateSearch = async (sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> => {
+export async function updateSearch(sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> {
   const rows = await sql(
     `select id, prompt, in_search from task where ${isAmong("id", dialect)} and ${IS_OUT_OF_SEARCH}`,
     [listOf(ids, dialect)],
@@ -30,7 +30,7 @@ export const updateSearch = async (sql: Sql, dialect: Dialect, ids: readonly unk
   const left = rows.filter(({ in_search }) => in_search).map(({ id }) => id);
   await remove(sql, dialect, left);
   for (const row of rows) if (!row.in_search) await enter(sql, dialect, row);
-};
+}
 
 /**
  * Where to read a page of the gallery's panoramas that the words find: from the first of these that fills it, else from
@@ -55,7 +55,7 @@ export const found = (
 /** Panoramas that are looked at one by one. They fill a page if a tenth of all panoramas have the words. */
 const LOOKED_AT = 250;
 
-const amongNext = (words: readonly string[], first: "newest" | "oldest", beyond: unknown): TaskRange => {
+function amongNext(words: readonly string[], first: "newest" | "oldest", beyond: unknown): TaskRange {
   const { text: rest, parameters } = (first === "newest" ? olderThan : newerThan)(beyond, "task_id");
   return {
     from: {
@@ -67,14 +67,14 @@ const amongNext = (words: readonly string[], first: "newest" | "oldest", beyond:
     conditions: `next.words @@ cast(? as tsquery) and ${IN_GALLERY}`,
     parameters: [...parameters, asQuery(words)],
   };
-};
+}
 
 /**
  * All panoramas that the words find. The index is asked for the longest word only, which nearly always has the shortest
  * list: it would read the list of each other word, too. A thousand panoramas on the list cost about a millisecond; it
  * is long only if many panoramas have the word, but hardly any of those just looked at has all words.
  */
-const amongAll = (words: readonly string[], first: "newest" | "oldest"): TaskRange => {
+function amongAll(words: readonly string[], first: "newest" | "oldest"): TaskRange {
   const [longest = "", ...others] = words.toSorted((one, other) => other.length - one.length);
   return {
     from: {
@@ -87,7 +87,7 @@ const amongAll = (words: readonly string[], first: "newest" | "oldest"): TaskRan
     conditions: IN_GALLERY,
     parameters: [asQuery([longest]), ...(others.length === 0 ? [] : [asQuery(others)])],
   };
-};
+}
 
 const asQuery = (words: readonly string[]): string => words.map((word) => `'${word}':*`).join(" & ");
 
@@ -108,7 +108,7 @@ const BY_NUMBER: Source = {
   }),
 };
 
-const enter = async (sql: Sql, dialect: Dialect, row: Row): Promise<void> => {
+async function enter(sql: Sql, dialect: Dialect, row: Row): Promise<void> {
   const id = text(row, "id");
   const words = indexedWords(optional(row, "prompt", text) ?? "");
   if (dialect === "postgresql") {
@@ -119,9 +119,9 @@ const enter = async (sql: Sql, dialect: Dialect, row: Row): Promise<void> => {
     await sql("insert into task_words (rowid, words) values (?, ?)", [number, words.join(" ")]);
   }
   await sql("update task set in_search = true where id = ?", [id]);
-};
+}
 
-const remove = async (sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> => {
+async function remove(sql: Sql, dialect: Dialect, ids: readonly unknown[]): Promise<void> {
   if (ids.length === 0) return;
   const [these, list] = [isAmong("task_id", dialect), [listOf(ids, dialect)]];
   if (dialect === "sqlite") {
@@ -129,14 +129,14 @@ const remove = async (sql: Sql, dialect: Dialect, ids: readonly unknown[]): Prom
   }
   await sql(`delete from task_search where ${these}`, list);
   await sql(`update task set in_search = false where ${isAmong("id", dialect)}`, list);
-};
+}
 
 /**
  * A number between those of the neighbours. If it is used, because there are no more between them, the next free one:
  * then the order is not exact there. That takes 24 panoramas that are published each between the last one and the same
  * neighbour.
  */
-const numberFor = async (sql: Sql, id: string): Promise<number> => {
+async function numberFor(sql: Sql, id: string): Promise<number> {
   const [neighbours = {}] = await sql(
     `select (select number from task_search where task_id < ? order by task_id desc limit 1) as below,
     (select number from task_search where task_id > ? order by task_id limit 1) as above`,
@@ -150,9 +150,9 @@ const numberFor = async (sql: Sql, id: string): Promise<number> => {
     [wanted],
   );
   return integer(free, "number");
-};
+}
 
-const between = (below: number | undefined, above: number | undefined): number => {
+function between(below: number | undefined, above: number | undefined): number {
   if (below === undefined) return (above ?? GAP) - GAP;
   return above === undefined ? below + GAP : Math.floor((below + above) / 2);
-};
+}

@@ -11,7 +11,7 @@ import { toTask } from "./task-rows.js";
 import { NEXT_PAGE_SIZE } from "./unreadable-tasks.js";
 
 /** Lists of tasks in SQLite or PostgreSQL. */
-export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
+export function sqlTaskLists(context: SqlTaskContext): TaskLists {
   const { database } = context;
   return {
     list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) =>
@@ -31,7 +31,7 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
       return tasks.filter((task) => task.state === "succeeded");
     },
   };
-};
+}
 
 /** The part of a list that is read: it begins at one of its ends, or beyond a task. */
 type Part = { readonly first: "newest" | "oldest"; readonly limit: number; readonly beyond: TaskId | undefined };
@@ -40,11 +40,11 @@ type Part = { readonly first: "newest" | "oldest"; readonly limit: number; reado
 type ReadPage = (first: Part["first"], beyond: string | undefined, size: number) => Promise<readonly Row[]>;
 
 /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
-const inOrder = async (
+async function inOrder(
   { unreadable }: SqlTaskContext,
   readPage: ReadPage,
   { first, limit, beyond }: Part,
-): Promise<Task[]> => {
+): Promise<Task[]> {
   const tasks: Task[] = [];
   for (let last: string | undefined = beyond, size = limit; ; size = NEXT_PAGE_SIZE) {
     const rows = await readPage(first, last, size);
@@ -52,7 +52,7 @@ const inOrder = async (
     if (rows.length < size || tasks.length >= limit) return tasks.slice(0, limit);
     last = String(rows.at(-1)?.id);
   }
-};
+}
 
 const inRanges = (context: SqlTaskContext, ranges: readonly TaskRange[], part: Part): Promise<Task[]> =>
   inOrder(
@@ -65,7 +65,7 @@ const inRanges = (context: SqlTaskContext, ranges: readonly TaskRange[], part: P
   );
 
 /** Selects the first rows of all ranges together. Of several, each is read only as far as the page could reach. */
-const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond: unknown, size: number): Statement => {
+function pageOf(ranges: readonly TaskRange[], first: "newest" | "oldest", beyond: unknown, size: number): Statement {
   const parts = ranges.map(({ from, conditions, parameters }) => {
     const { rest, direction } = inDirection(first, beyond, from);
     return {
@@ -82,11 +82,11 @@ const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond
       order by page.id ${first === "newest" ? "desc" : "asc"} limit ?`,
     parameters: [...parts.flatMap(({ parameters }) => parameters), size],
   };
-};
+}
 
 /** The order of a list, and the condition for the tasks after `last`. */
-const inDirection = (first: "newest" | "oldest", last: unknown, { id, beyond }: Source) => {
+function inDirection(first: "newest" | "oldest", last: unknown, { id, beyond }: Source) {
   const direction = first === "newest" ? "desc" : "asc";
   if (beyond !== undefined && last !== undefined) return { rest: beyond(first, last), direction };
   return { rest: (first === "newest" ? olderThan : newerThan)(last, id), direction };
-};
+}

@@ -22,7 +22,7 @@ import { stateColumns, toTask } from "./task-rows.js";
 import { NEXT_PAGE_SIZE } from "./unreadable-tasks.js";
 
 /** The queue in SQLite or PostgreSQL. */
-export const sqlTaskQueue = (context: SqlTaskContext): TaskQueue => {
+export function sqlTaskQueue(context: SqlTaskContext): TaskQueue {
   const { database } = context;
   return {
     startQueued: (places, limit, now, dueAt) => startQueued(context, { places, limit, now, dueAt }),
@@ -30,7 +30,7 @@ export const sqlTaskQueue = (context: SqlTaskContext): TaskQueue => {
     changePlace: (task, place) => changePlaceOfTask(database, task, place),
     requeue: (current, dueAt, startAt) => requeueTask(database, current, dueAt, startAt),
   };
-};
+}
 
 /** Arguments of `startQueued`. */
 type Start = {
@@ -40,7 +40,7 @@ type Start = {
   readonly dueAt: Date;
 };
 
-const startQueued = async (context: SqlTaskContext, start: Start): Promise<SubmittingTask[]> => {
+async function startQueued(context: SqlTaskContext, start: Start): Promise<SubmittingTask[]> {
   const { database, observer } = context;
   if (!(await anyQueued(database.sql))) return [];
   const tasks = await inTransaction(database, async (sql) => {
@@ -61,18 +61,18 @@ const startQueued = async (context: SqlTaskContext, start: Start): Promise<Submi
   });
   for (const task of tasks) observer?.started(task);
   return tasks;
-};
+}
 
 /**
  * Reads the queue from its head until no place has a free slot. Rows that cannot be read keep their place in the queue,
  * and do not stop those behind them.
  */
-const startNext = async (
+async function startNext(
   { database, unreadable }: SqlTaskContext,
   sql: Sql,
   queue: Queue,
   { places, limit, now }: Start,
-): Promise<StartedTasks> => {
+): Promise<StartedTasks> {
   const next: QueuedTask[] = [];
   let started = startNextTasks(queue, next, places, limit);
   for (let offset = 0, size = limit; started.hasRoom; offset += size, size = NEXT_PAGE_SIZE) {
@@ -88,20 +88,20 @@ const startNext = async (
     if (rows.length < size) break;
   }
   return started;
-};
+}
 
 /** `TaskQueue.requeue`. */
-const requeueTask = async (
+async function requeueTask(
   database: Database,
   current: SubmittingTask | Lease<SubmittingTask>,
   dueAt: Date,
   startAt: Date | undefined,
-): Promise<Result<QueuedTask, StaleTask>> => {
+): Promise<Result<QueuedTask, StaleTask>> {
   const before = "fence" in current ? current.task : current;
   const queued = requeue(before, before.turn ?? (await readRound(database.sql)));
   const times = { start_at: startAt ?? null };
   return (await replace(database.sql, { current, next: queued, dueAt, times })).map(() => queued);
-};
+}
 
 /** `TaskQueue.changePlace`. */
 const changePlaceOfTask = async (

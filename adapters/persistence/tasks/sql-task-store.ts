@@ -25,7 +25,7 @@ import { openTaskRows } from "./task-opening.js";
 import { toTask } from "./task-rows.js";
 
 /** Tasks in SQLite or PostgreSQL. */
-export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess => {
+export function sqlTaskStore(context: SqlTaskContext): TaskStore & TaskAccess {
   const { database, turns, observer } = context;
   return {
     open: (opening) => openTaskRows(database, turns, opening, observer),
@@ -43,34 +43,34 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess =>
     wantedImage: (id) => wantedImage(database, id),
     isDeleted: (id, owner) => isDeleted(database, id, owner),
   };
-};
+}
 
-const find = async (database: Database, id: TaskId, owner: AccountId): Promise<Task | undefined> => {
+async function find(database: Database, id: TaskId, owner: AccountId): Promise<Task | undefined> {
   const [row] = await database.sql("select * from task where id = ? and account_id = ? and deleted_at is null", [
     id,
     owner,
   ]);
   return row && toTask(row);
-};
+}
 
-const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
+async function findBySlug(database: Database, slug: Slug): Promise<Task | undefined> {
   const [row] = await database.sql("select * from task where slug = ? and deleted_at is null", [slug]);
   return row && toTask(row);
-};
+}
 
-const ended = async ({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> => {
+async function ended({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> {
   const rows = await sql(`select id from task where ${isAmong("id", dialect)} and state in ('succeeded', 'failed')`, [
     listOf(ids, dialect),
   ]);
   return rows.map((row) => branded<TaskId>(row, "id"));
-};
+}
 
-const setVisibility = async (
+async function setVisibility(
   database: Database,
   id: TaskId,
   owner: AccountId,
   visibility: Visibility,
-): Promise<Result<void, NotFound | IsHidden>> => {
+): Promise<Result<void, NotFound | IsHidden>> {
   const { dialect } = database;
   return database.transaction(async (sql) => {
     // A task that its owner makes private while it is hidden stays private when it is shown again.
@@ -90,19 +90,19 @@ const setVisibility = async (
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
-};
+}
 
-const findByImage = async (database: Database, name: ObjectName): Promise<Task | undefined> => {
+async function findByImage(database: Database, name: ObjectName): Promise<Task | undefined> {
   const [row] = await database.sql("select * from task where image_name = ? and deleted_at is null", [name]);
   return row && toTask(row);
-};
+}
 
-const isHiddenImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
+async function isHiddenImage(database: Database, image: ImageAddress): Promise<boolean> {
   const [column, value] =
     "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
   const rows = await database.sql(`select 1 from task where ${column} = ? and ${HIDDEN} limit 1`, [value]);
   return rows.length === 1;
-};
+}
 
 const recordCancelRequest = async (
   database: Database,
@@ -128,12 +128,12 @@ const recordCancelRequest = async (
 
 type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
 
-const deleteTask = async (
+async function deleteTask(
   database: Database,
   { id, owner }: OwnTask,
   now: Date,
   by: DeletedBy | undefined,
-): Promise<Result<void, NotFound>> => {
+): Promise<Result<void, NotFound>> {
   return database.transaction(async (sql) => {
     const deleted = await sql(
       `update task set deleted_at = ?, deleted_by = ?, ${DUE_WHEN_DELETED}
@@ -151,16 +151,16 @@ const deleteTask = async (
     await deleteReadEvents(sql, dialect, [id]);
     return ok(undefined);
   });
-};
+}
 
-const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> => {
+async function wantedImage({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> {
   const [row] = await sql(
     "select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired' and deleted_at is null",
     [id],
   );
   const task = row && toTask(row);
   return task?.state === "succeeded" ? task.image : undefined;
-};
+}
 
 const isDeleted = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
   (await database.sql("select 1 from task where id = ? and account_id = ? and deleted_at is not null", [id, owner]))

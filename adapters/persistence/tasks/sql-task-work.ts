@@ -28,7 +28,7 @@ const LATE_PER_STATEMENT = 1_000;
 const FORGOTTEN_MAX = 1_000;
 
 /** The background work on tasks in SQLite or PostgreSQL. */
-export const sqlTaskWork = (context: SqlTaskContext): TaskWork => {
+export function sqlTaskWork(context: SqlTaskContext): TaskWork {
   const { database } = context;
   return {
     claim: (work, now, until, limit) => claim(context, work, { now, until, limit }),
@@ -40,7 +40,7 @@ export const sqlTaskWork = (context: SqlTaskContext): TaskWork => {
     eraseTexts: (before, limit, now) => eraseTexts(database, before, limit, now),
     forgetIdempotencyKeys: (before) => forgetIdempotencyKeys(database, before),
   };
-};
+}
 
 /** When a claim is made, when its leases end, and how many there may be. */
 type Claim = { readonly now: Date; readonly until: Date; readonly limit: number };
@@ -67,11 +67,11 @@ const claim = async <Work extends keyof DueWork>(
   return leases;
 };
 
-const claimRows = (
+function claimRows(
   { database, unreadable }: SqlTaskContext,
   work: keyof DueWork,
   { now, until, limit }: Claim,
-): Promise<Row[]> => {
+): Promise<Row[]> {
   const skipped = unreadable.skipped(now);
   const { dialect } = database;
   const others = skipped.length === 0 ? "" : `and not (${isAmong("id", dialect)})`;
@@ -83,46 +83,42 @@ const claimRows = (
     update task set ${LEASE} where id in (select id from due) returning *`,
     [now, now, ...(skipped.length === 0 ? [] : [listOf(skipped, dialect)]), limit, until, until],
   );
-};
+}
 
 /**
  * Returns the leases at once, so that an instance that can read the rows may claim them. This instance skips them for a
  * while, because they would be the first of every claim. A lease that it does not remember expires.
  */
-const leaveToOthers = async (
-  { database, unreadable }: SqlTaskContext,
-  rows: readonly Row[],
-  now: Date,
-): Promise<void> => {
+async function leaveToOthers({ database, unreadable }: SqlTaskContext, rows: readonly Row[], now: Date): Promise<void> {
   const skipped = unreadable.skip(rows, now);
   const leases = skipped.map(({ id, state, fence }) => [id, state, fence, now] as const);
   if (leases.length > 0) await giveBack(database, leases);
-};
+}
 
-const lease = async (
+async function lease(
   database: Database,
   { id }: SubmittedTask,
   now: Date,
   until: Date,
-): Promise<Lease<SubmittedTask> | undefined> => {
+): Promise<Lease<SubmittedTask> | undefined> {
   const [row] = await database.sql(
     `update task set ${LEASE} where id = ? and state = 'submitted' and deleted_at is null and ${IS_FREE} returning *`,
     [until, until, id, now],
   );
   // The statement leases a submitted task only.
   return row && { task: toTask(row) as SubmittedTask, fence: integer(row, "fence") };
-};
+}
 
-const postpone = async (database: Database, postponements: readonly Postponement[]): Promise<void> => {
+async function postpone(database: Database, postponements: readonly Postponement[]): Promise<void> {
   const leases = postponements.map(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt] as const);
   await giveBack(database, leases);
-};
+}
 
 /** Each row is id, state, fence and the new due time; it is ignored if the task has another state or fence now. */
-const giveBack = async (
+async function giveBack(
   database: Database,
   rows: readonly (readonly [id: unknown, state: unknown, fence: unknown, dueAt: Date])[],
-) => {
+) {
   const row = "(cast(? as text), cast(? as text), cast(? as integer), cast(? as timestamptz))";
   await database.sql(
     `with postponed (id, state, fence, due_at) as (values ${rows.map(() => row).join(", ")})
@@ -133,18 +129,18 @@ const giveBack = async (
     where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
     rows.flat(),
   );
-};
+}
 
-const makeDueNow = async (database: Database, id: TaskId, now: Date): Promise<void> => {
+async function makeDueNow(database: Database, id: TaskId, now: Date): Promise<void> {
   // Also after its lease has ended: the late holder would make it due later.
   await database.sql(
     `update task set ${WANT_NOW} where id = ? and state = 'submitted' and (due_at > ? or due_at = leased_until)`,
     [now, now, id, now],
   );
-};
+}
 
 /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-const bringForward = async (database: Database, work: keyof DueWork, bounds: () => DueBounds): Promise<void> => {
+async function bringForward(database: Database, work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
   const before = bounds();
   const rows = `select id, due_at, leased_until from task where ${rowsOfWork[work]} and due_at is not null`;
   // The second part: somebody has wanted a leased task earlier, and the clock was set back since it was leased.
@@ -172,9 +168,9 @@ const bringForward = async (database: Database, work: keyof DueWork, bounds: () 
       ...[latest, latest],
     ],
   );
-};
+}
 
-const forgetIdempotencyKeys = async (database: Database, before: Date): Promise<void> => {
+async function forgetIdempotencyKeys(database: Database, before: Date): Promise<void> {
   await database.sql(
     `delete from idempotency_key where (account_id, key) in (
       select account_id, key from idempotency_key where created_at < ? order by created_at limit ${FORGOTTEN_MAX}
@@ -182,4 +178,4 @@ const forgetIdempotencyKeys = async (database: Database, before: Date): Promise<
     )`,
     [before],
   );
-};
+}

@@ -10,10 +10,10 @@ import { sqlTaskWork } from "./sql-task-work.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
 
 /** Tasks in SQLite or PostgreSQL. */
-export const sqlTasks = (
+export function sqlTasks(
   database: Database,
   { reporter = { report: () => {} }, observer, clock = new SystemClock() }: SqlTaskOptions = {},
-): TaskPorts => {
+): TaskPorts {
   const unreadable = new UnreadableTasks(reporter);
   const context: SqlTaskContext = { database, turns: new AccountTurns(), unreadable, observer, clock };
   return {
@@ -22,4 +22,4 @@ export const sqlTasks = (
     ...sqlTaskWork(context),
     ...sqlTaskLists(context),
   };
-};
+}

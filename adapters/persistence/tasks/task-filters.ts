@@ -39,11 +39,11 @@ export type TaskRange = { readonly from: Source; readonly conditions: string; re
  * status and a visibility are ranges of one index, `task_filter_index`, so that a page reads no task that it does not
  * show, however rare they are. Only with metadata the other members are conditions.
  */
-export const rangesOf = async (
+export async function rangesOf(
   database: Pick<Database, "sql" | "dialect">,
   owner: AccountId,
   filter: TaskFilter,
-): Promise<readonly TaskRange[]> => {
+): Promise<readonly TaskRange[]> {
   const { status, visibility, metadata = {} } = filter;
   const created = await createdBetween(database, owner, filter);
   const shown = "task.account_id = ? and task.deleted_at is null";
@@ -69,7 +69,7 @@ export const rangesOf = async (
       rangeOf(TASKS, `${shown} and task.state = '${state}' and task.visibility = '${one}'`, [owner], created),
     ),
   );
-};
+}
 
 /** All tasks of a condition that has an index (indexed-conditions.ts). */
 export const allWith = (conditions: string): TaskRange => ({ from: TASKS, conditions, parameters: [] });

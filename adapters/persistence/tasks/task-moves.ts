@@ -28,10 +28,10 @@ type Move = {
 };
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
-export const moveTask = async (
+export async function moveTask(
   { database, turns, clock, observer }: SqlTaskContext,
   move: Move,
-): Promise<Result<void, StaleTask>> => {
+): Promise<Result<void, StaleTask>> {
   const { current, next } = move;
   const before = "fence" in current ? current.task : current;
   const now = clock.now();
@@ -42,14 +42,14 @@ export const moveTask = async (
   if (moved.isOk()) observer?.moved(before, next);
   else observer?.stale();
   return moved;
-};
+}
 
-const moveRows = async (
+async function moveRows(
   database: Database,
   move: Move,
   before: Task,
   event: NewEvent | undefined,
-): Promise<Result<void, StaleTask>> => {
+): Promise<Result<void, StaleTask>> {
   const { next } = move;
   // A panorama whose image is kept may enter the gallery.
   const mayChangeGallery = hasPermanentImage(before) !== hasPermanentImage(next);
@@ -68,15 +68,15 @@ const moveRows = async (
     await writeEvent(sql, database.dialect, { event, delivery }, released);
     return ok(undefined);
   });
-};
+}
 
 /** The stages whose times the task itself does not have. Only operators read them. */
-const timesOf = (before: Task, next: Task, now: Date): Row => {
+function timesOf(before: Task, next: Task, now: Date): Row {
   if (next.state === "generated" && before.state !== "generated") return { generated_at: now };
   if (next.state !== "succeeded" || before.state !== "succeeded") return {};
   if (isPermanent(next.image) && !isPermanent(before.image)) return { saved_at: now };
   return next.image.status === "expired" && before.image.status !== "expired" ? { expired_at: now } : {};
-};
+}
 
 const hasPermanentImage = (task: Task): boolean => task.state === "succeeded" && isPermanent(task.image);
 
@@ -84,10 +84,10 @@ const hasPermanentImage = (task: Task): boolean => task.state === "succeeded" &&
  * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice
  * in one submission. An image enters only `uploading` twice. A lease ends with its state, whoever moves the task.
  */
-export const replace = async (
+export async function replace(
   sql: Sql,
   { current, next, dueAt, leasedUntil, times }: Move,
-): Promise<Result<"kept" | "deleted", StaleTask>> => {
+): Promise<Result<"kept" | "deleted", StaleTask>> {
   const before = "fence" in current ? current.task : current;
   const leaseEnds = "fence" in current || before.state !== next.state;
   const changes = {
@@ -110,7 +110,7 @@ export const replace = async (
   const [row] = await sql(`${text} returning id, deleted_at`, parameters);
   if (row === undefined) return err({ kind: "stale_task", id: before.id });
   return ok(row.deleted_at === null ? "kept" : "deleted");
-};
+}
 
 /** `account`: assignments to the account's row. `others`: further writes. */
 type Releases = { readonly account: Statement; readonly others: readonly Statement[] };
@@ -124,7 +124,7 @@ const NOTHING_RELEASED: Releases = { account: { text: "", parameters: [] }, othe
  * Frees the account's slot, and the turn of a waiting task if it is the account's last. For a failed task, also refunds
  * the credits to the account and its key, and releases its reference images and a refused creation's key.
  */
-const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
+function releases(before: Task, next: Task, dialect: Dialect): Releases {
   const failed = next.state === "failed";
   const slot =
     before.state === "queued" ? { text: `${SLOT}${TURN}`, parameters: [before.turn] } : { text: SLOT, parameters: [] };
@@ -142,7 +142,7 @@ const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
     others.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });
   }
   return { account, others };
-};
+}
 
 /**
  * SQL for the part of a debt that a refund pays, given its credits twice. An account with debt has no balance (`book`).
@@ -153,7 +153,7 @@ const DEBT_PAID = "case when credits > 0 then 0 when debt < ? then debt else ? e
  * The entries of a refund, after its account was written: what its balance is short of the refund has paid a debt. One
  * statement, so that the refund has the lower number.
  */
-const refundInsertion = ({ accountId, reservation, failedAt }: FailedTask, dialect: Dialect): Statement => {
+function refundInsertion({ accountId, reservation, failedAt }: FailedTask, dialect: Dialect): Statement {
   const { taskId, credits, at } = refundEntry(reservation, failedAt) as RefundEntry;
   const written = dialect === "postgresql" ? CHECKED.text : "(select id, credits from account where id = ?)";
   return {
@@ -165,6 +165,6 @@ const refundInsertion = ({ accountId, reservation, failedAt }: FailedTask, diale
       where part.n = 1 or written.credits < ? order by part.n`,
     parameters: [credits, credits, taskId, at, ...(dialect === "postgresql" ? [] : [accountId]), credits],
   };
-};
+}
 
 type RefundEntry = Extract<LedgerEntry, { readonly taskId: unknown }>;

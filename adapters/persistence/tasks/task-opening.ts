@@ -35,28 +35,28 @@ export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
 export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | AccessRefused>;
 
 /** `TaskStore.open`. */
-export const openTaskRows = async <Refusal>(
+export async function openTaskRows<Refusal>(
   database: Database,
   turns: AccountTurns,
   opening: TaskOpening<Refusal>,
   observer?: TaskObserver,
-): Promise<Opened<Refusal>> => {
+): Promise<Opened<Refusal>> {
   const opened = await (database.dialect === "sqlite"
     ? openLocked(database, opening)
     : turns.take(opening.account, (waited) => openInTurn(database, opening, waited)));
   if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
   return opened;
-};
+}
 
 /**
  * Opens a task on PostgreSQL. `waited`: other writes of this account in this process came first (creations or ends of
  * tasks), so the account may have changed since the request was admitted.
  */
-const openInTurn = async <Refusal>(
+async function openInTurn<Refusal>(
   database: Database,
   opening: TaskOpening<Refusal>,
   waited: boolean,
-): Promise<Opened<Refusal>> => {
+): Promise<Opened<Refusal>> {
   const { idempotent, queue, references, spender, snapshot } = opening;
   const canUseSnapshot = !waited && idempotent === undefined && spender === undefined;
   let read = canUseSnapshot ? snapshot && readBefore(snapshot) : undefined;
@@ -77,17 +77,17 @@ const openInTurn = async <Refusal>(
     }
   }
   return openLocked(database, opening);
-};
+}
 
 /**
  * True if the opening must lock the queue even if no task waits: the first place has a limit, or there is no place.
  * Without a limit, the task starts there, and waits only behind tasks that wait already.
  */
-const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
+function alwaysLocksQueue(queue: QueueLimits | undefined): boolean {
   if (queue === undefined) return false;
   const [firstPlace] = queue.places;
   return firstPlace === undefined || firstPlace.concurrencyMax !== undefined;
-};
+}
 
 /**
  * Opens a task on PostgreSQL without a lock: decides by the account as read, then writes everything in one statement if
@@ -98,11 +98,11 @@ const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
  * creation and every refund writes the row, so an unchanged row also means that no other creation has used the
  * idempotency key, and that the API key's spending is unchanged.
  */
-const openUnlessChanged = async <Refusal>(
+async function openUnlessChanged<Refusal>(
   sql: Sql,
   { current, version, first, anyWaits, spending }: ReadAccount,
   { account, access, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
-): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
+): Promise<Opened<Refusal> | "tasks_wait" | undefined> {
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && queue !== undefined) return "tasks_wait";
 
@@ -121,7 +121,7 @@ const openUnlessChanged = async <Refusal>(
     writes.push(...eventInsertions(lowCredits(task, lowBalance), delivery, CHECKED));
   }
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
-};
+}
 
 /** Opens a task while its account and its reference images are locked, and the queue if the task may have to wait. */
 const openLocked = <Refusal>(
@@ -171,12 +171,12 @@ const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: 
 });
 
 /** The inserts of a creation, in the order of foreign keys. `source` as in `insertion`. */
-const creationWrites = (
+function creationWrites(
   { task }: OpenedTask,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
   source?: string,
-): Statement[] => {
+): Statement[] {
   const rows: [string, Row][] = [
     ["task", newTaskRow(task, dueAt)],
     ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
@@ -188,7 +188,7 @@ const creationWrites = (
     rows.push(["idempotency_key", keyRow]);
   }
   return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
-};
+}
 
 /** The data that a creation on PostgreSQL reads before it decides. */
 type ReadAccount = {
@@ -216,10 +216,10 @@ const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
  * Reads the account's standing with the version of its row, whether its access holds, the first use of the idempotency
  * key, whether any task waits, and what the spender has spent, in one statement.
  */
-const readAccount = async (
+async function readAccount(
   sql: Sql,
   { account, access, idempotent, spender }: Pick<TaskOpening<unknown>, "account" | "access" | "idempotent" | "spender">,
-): Promise<ReadAccount> => {
+): Promise<ReadAccount> {
   const may = mayBegin(access);
   const standing = `account.credits as balance, ${OPENING_COLUMNS},
     cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued, ${may.text} as may_begin`;
@@ -247,31 +247,31 @@ const readAccount = async (
     first: refused ? err(refused) : isFirst ? undefined : replayOf(row, idempotent),
     spending: spender && toSpending(row),
   };
-};
+}
 
 /** The place of the provider where a new task starts at once, or its position in the queue. */
 type StartOrWait = { readonly place?: string | undefined; readonly queuePosition?: QueuePosition };
 
-const startOrWait = async (sql: Sql, { places }: QueueLimits, lastTurn: number): Promise<StartOrWait> => {
+async function startOrWait(sql: Sql, { places }: QueueLimits, lastTurn: number): Promise<StartOrWait> {
   const queue = await lockQueue(sql);
   const place = placeOfNewTask(queue, places);
   if (place !== undefined) return { place: place.name };
   return { queuePosition: await positionOf(sql, queue, nextTurn(queue, lastTurn)) };
-};
+}
 
 /** The task of an idempotency key that is already used; an error for another request or a deleted task. */
-const firstUse = async (
+async function firstUse(
   sql: Sql,
   account: AccountId,
   idempotent: IdempotentRequest,
-): Promise<Result<Task, InvalidRequest> | undefined> => {
+): Promise<Result<Task, InvalidRequest> | undefined> {
   const [row] = await sql(
     `select task.*, request_sha256 from idempotency_key join task on task.id = idempotency_key.task_id
     where idempotency_key.account_id = ? and idempotency_key.key = ?`,
     [account, idempotent.key],
   );
   return row && replayOf(row, idempotent);
-};
+}
 
 const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
   checkSameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>

@@ -66,11 +66,11 @@ export const POLL_COLUMNS = [
  * failure, and the next name of an image: only background work, a cancellation, a deletion, operators and pages need
  * them.
  */
-export const toTask = (row: Row): Task => {
+export function toTask(row: Row): Task {
   const task = withDetail(withFigures(withCancelRequest(toTaskWithoutTrace(row), row), row), row);
   const shown = typeof row.hidden_reason === "string" ? { ...task, hiddenReason: row.hidden_reason } : task;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
-};
+}
 
 /** A column that a poll omits. */
 const ifRead = <T>(row: Row, column: string, read: (row: Row, column: string) => T): T | undefined =>
@@ -84,16 +84,16 @@ const withFigures = (task: Task, row: Row): Task =>
 const withDetail = (task: Task, row: Row): Task =>
   task.state === "failed" && typeof row.failure_detail === "string" ? { ...task, detail: row.failure_detail } : task;
 
-const withCancelRequest = (task: Task, row: Row): Task => {
+function withCancelRequest(task: Task, row: Row): Task {
   if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
   return {
     ...task,
     cancelRequest: { wantedAt: date(row, "cancel_wanted_at"), refusedAt: optional(row, "cancel_refused_at", date) },
   };
-};
+}
 
 /** Written out for each state, without spreads: a read by id spends most of its time here and in the driver. */
-const toTaskWithoutTrace = (row: Row): Task => {
+function toTaskWithoutTrace(row: Row): Task {
   const id = branded<Task["id"]>(row, "id");
   const accountId = branded<Task["accountId"]>(row, "account_id");
   const slug = branded<Task["slug"]>(row, "slug");
@@ -207,7 +207,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
       };
     }
   }
-};
+}
 
 const RESOLUTION_NAMES = Object.keys(RESOLUTIONS) as Resolution[];
 
@@ -223,7 +223,7 @@ const toRequest = (row: Row): CreationRequest =>
     webhookUrl: ifRead(row, "webhook_url", text),
   }) as CreationRequest;
 
-const toImage = (row: Row): StoredImage => {
+function toImage(row: Row): StoredImage {
   const temporaryUrl = text(row, "temporary_url");
   const imageName = branded<StoredImage["imageName"]>(row, "image_name");
   const status = oneOf(row, "storage_status", STORAGE_STATUSES);
@@ -233,7 +233,7 @@ const toImage = (row: Row): StoredImage => {
   const image = { temporaryUrl, imageName, status };
   if (typeof row.next_image_name !== "string") return image;
   return { ...image, nextName: branded<StoredImage["imageName"]>(row, "next_image_name") };
-};
+}
 
 const toSourceType = (row: Row, column: string) => oneOf(row, column, SOURCE_TYPES);
 
@@ -278,7 +278,7 @@ const PROBLEM_CHARACTERS_MAX = 200;
  * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task
  * still shows the upstream task id to an operator.
  */
-export const stateColumns = (task: Task): Row => {
+export function stateColumns(task: Task): Row {
   const { state } = task;
   switch (state) {
     case "queued":
@@ -318,7 +318,7 @@ export const stateColumns = (task: Task): Row => {
         ...figuresColumn(task),
       };
   }
-};
+}
 
 /** A task that was read by id has none, so that their column keeps its value. */
 const figuresColumn = ({ figures }: Pick<FailedTask, "figures">): Row =>

@@ -17,11 +17,11 @@ const EVENTS = `select event.*, webhook_delivery.id as delivery_id from webhook_
   join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`;
 
 /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-export const claimDeliveries = async (
+export async function claimDeliveries(
   database: Database,
   unreadable: UnreadableTasks,
   { now, until, choose, ...which }: DeliveryClaim,
-): Promise<DeliveryLease[]> => {
+): Promise<DeliveryLease[]> {
   const { sql, dialect } = database;
   const due = await readDueDeliveries(database, now, which);
   const chosen = due.length === 0 ? [] : choose(due);
@@ -62,7 +62,7 @@ export const claimDeliveries = async (
     const core = { id, fence: integer(row, "fence"), lane, origin, receiver, event, task, url, endpoint };
     return delivery.state === "pending" ? [{ ...core, delivery }] : [];
   });
-};
+}
 
 export const recordAttempt = async (
   database: Database,
@@ -104,7 +104,7 @@ export const recordAttempt = async (
  * The change of a delivery after an attempt. A delivery that was resent meanwhile does not change, and is free now. One
  * that was given up meanwhile ends as the attempt says, but is not tried again.
  */
-const ownStatement = ({ id, fence }: DeliveryLease, next: Delivery): Statement => {
+function ownStatement({ id, fence }: DeliveryLease, next: Delivery): Statement {
   const { state, attempts, firstAttemptAt = null, detail = null } = next;
   const [dueAt, endedAt] = next.state === "pending" ? [next.dueAt, null] : [null, next.endedAt];
   const wanted = isWanted("webhook_delivery");
@@ -118,7 +118,7 @@ const ownStatement = ({ id, fence }: DeliveryLease, next: Delivery): Statement =
       where id = ? and fence = ?`,
     parameters: [state, attempts, firstAttemptAt, endedAt, dueAt, detail, id, fence],
   };
-};
+}
 
 const byId = (a: Row, b: Row): number => numberOf(a, "id") - numberOf(b, "id");
 

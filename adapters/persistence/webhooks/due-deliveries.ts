@@ -62,11 +62,11 @@ const inTurns = (dialect: Dialect): string => `
   order by account_turn, due_at, turns.id limit ?`;
 
 /** Deliveries that are due, of lanes and origins that need not wait. */
-export const readDueDeliveries = async (
+export async function readDueDeliveries(
   { sql, dialect }: Pick<Database, "sql" | "dialect">,
   now: Date,
   { limit, laneLimit, busyLanes }: Pick<DeliveryClaim, "limit" | "laneLimit" | "busyLanes">,
-): Promise<readonly DueDelivery[]> => {
+): Promise<readonly DueDelivery[]> {
   const any = `select id from webhook_delivery where due_at <= ? and due_at is not null and ${IS_FREE} limit 1`;
   const some = await sql(any, [now, now]);
   if (some.length === 0) return [];
@@ -81,9 +81,9 @@ export const readDueDeliveries = async (
   ]);
   const busyOrigins = new Set(waiting.map(({ name }) => name));
   return due.filter(({ origin, receiver }) => receiver.verifiedAt !== undefined || !busyOrigins.has(origin));
-};
+}
 
-const toDueDelivery = (row: Row, now: Date): DueDelivery => {
+function toDueDelivery(row: Row, now: Date): DueDelivery {
   const lane = text(row, "lane");
   const url = optional(row, "url", text);
   return {
@@ -93,7 +93,7 @@ const toDueDelivery = (row: Row, now: Date): DueDelivery => {
     origin: url === undefined ? originOf(lane) : new URL(url).origin,
     receiver: toReceiver(row, now),
   };
-};
+}
 
 /** The lane of a `webhook_url` is account and origin (event-rows.ts). */
 const originOf = (lane: string): string => lane.slice(lane.indexOf(" ") + 1);

@@ -21,12 +21,12 @@ const NOTHING_ELSE: EventChanges = { account: { text: "", parameters: [] }, othe
  *
  * The event goes to every endpoint of the account that is on, and to the `webhook_url` of its task. It is due at once.
  */
-export const writeEvent = async (
+export async function writeEvent(
   sql: Sql,
   dialect: Dialect,
   { event, delivery }: { readonly event: NewEvent; readonly delivery: EventDelivery },
   { account, others }: EventChanges = NOTHING_ELSE,
-): Promise<void> => {
+): Promise<void> {
   const { accountId } = event;
   const numbering = {
     text: `update account set last_event = last_event + 1${account.text} where id = ? returning id, last_event, credits`,
@@ -39,17 +39,17 @@ export const writeEvent = async (
   const stored = { text: "(select id, last_event from account where id = ?)", parameters: [accountId] };
   const writes = [numbering, ...eventInsertions(event, delivery, stored), ...others];
   for (const { text, parameters } of writes) await sql(text, parameters);
-};
+}
 
 /** The row of the account after the statement of `writeIfChecked`. */
 export const CHECKED: Statement = { text: "checked", parameters: [] };
 
 /** `account` is a table expression with the id of the account and the number of its event, once per row. */
-export const eventInsertions = (
+export function eventInsertions(
   event: NewEvent,
   { webhookUrl, dueAt }: EventDelivery,
   account: Statement,
-): Statement[] => {
+): Statement[] {
   const { type, at } = event;
   const taskId = event.type === "credits.low" ? null : event.taskId;
   const credits = event.type === "credits.low" ? event.remainingCredits : null;
@@ -73,12 +73,12 @@ export const eventInsertions = (
       ? []
       : [{ text: deliveryTo("url is null", "?"), parameters: [taskId, ownLane, dueAt, ...account.parameters] }]),
   ];
-};
+}
 
 /** The URLs of single tasks share a lane if they have the same origin. */
 const laneOf = (account: AccountId, webhookUrl: string): string => `${account} ${new URL(webhookUrl).origin}`;
 
-export const toEvent = (row: Row): AccountEvent => {
+export function toEvent(row: Row): AccountEvent {
   const core = {
     accountId: branded<AccountId>(row, "account_id"),
     number: integer(row, "number"),
@@ -88,4 +88,4 @@ export const toEvent = (row: Row): AccountEvent => {
   return type === "credits.low"
     ? { ...core, type, remainingCredits: amount(row, "credits") }
     : { ...core, type, taskId: branded(row, "task_id") };
-};
+}

@@ -3,7 +3,7 @@ import { skipLocked } from "../database/sql/dialect-sql.js";
 import type { Statement } from "../database/sql/statement.js";
 import { eraseWebhookUrls } from "../tasks/erase-texts.js";
 
-export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest: Date, dueAt: Date): Promise<void> => {
+export async function bringDeliveriesForward({ dialect, sql }: Database, latest: Date, dueAt: Date): Promise<void> {
   for (const [change, isLate, parameters] of [
     ["next_at = ?", "next_at > ?", [dueAt, latest]],
     ["leased_until = null", "leased_until > ?", [latest]],
@@ -25,10 +25,10 @@ export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest:
       [dueAt, dueAt, ...parameters], // an untouched lease ends now, and its late holder may still record its attempt
     );
   }
-};
+}
 
 /** The oldest ones, with their deliveries and what only these have needed. */
-export const deleteEvents = async (database: Database, before: Date, limit: number): Promise<number> => {
+export async function deleteEvents(database: Database, before: Date, limit: number): Promise<number> {
   const { sql, dialect } = database;
   const unused = await sql("select name from webhook_receiver where next_at < ? limit 1", [before]);
   if (unused.length > 0) await sql("delete from webhook_receiver where next_at < ?", [before]);
@@ -47,4 +47,4 @@ export const deleteEvents = async (database: Database, before: Date, limit: numb
     );
   });
   return old.length;
-};
+}

@@ -10,29 +10,29 @@ import type { Statement } from "../database/sql/statement.js";
 const IS_RECEIVER_FREE = "(webhook_receiver.leased_until is null or webhook_receiver.leased_until <= ?)";
 
 /** A lane without a row, to which nothing was sent, has null in all columns. */
-export const toReceiver = (row: Row, now: Date): Receiver => {
+export function toReceiver(row: Row, now: Date): Receiver {
   const nextAt = optional(row, "next_at", date);
   if (nextAt === undefined) return newReceiver(now);
   return { verifiedAt: optional(row, "verified_at", date), failures: integer(row, "failures"), nextAt };
-};
+}
 
 /** The rows that say whether a delivery may be sent: nothing else of them is sent while it is. */
-const namesOf = ({ lane, origin, receiver }: DueDelivery): readonly string[] => {
+function namesOf({ lane, origin, receiver }: DueDelivery): readonly string[] {
   if (!isProbed(receiver)) return [];
   return receiver.verifiedAt === undefined ? [lane, origin] : [lane];
-};
+}
 
 /**
  * Makes these wait until `until`: lanes of which one delivery is tried at a time, and the origins of unverified lanes.
  * Returns the deliveries whose receivers no other caller has taken. A receiver that is taken in vain is free again at
  * `until`.
  */
-export const takeReceivers = async (
+export async function takeReceivers(
   { sql, dialect }: Pick<Database, "sql" | "dialect">,
   due: readonly DueDelivery[],
   now: Date,
   until: Date,
-): Promise<readonly DueDelivery[]> => {
+): Promise<readonly DueDelivery[]> {
   const wanted = new Set<string>();
   const first = due.filter((delivery) => {
     const names = namesOf(delivery);
@@ -52,18 +52,18 @@ export const takeReceivers = async (
   );
   const taken = new Set(rows.map(({ name }) => name));
   return first.filter((delivery) => namesOf(delivery).every((name) => taken.has(name)));
-};
+}
 
 /**
  * The changes of a receiver after an attempt: nearly always none. A receiver that was wanted during its only attempt
  * stays free. An attempt from before the last probe changes nothing.
  */
-export const receiverStatements = (
+export function receiverStatements(
   lease: DeliveryLease,
   { receiver, originFreeAt }: AttemptOutcome,
   now: Date,
   laneIsWanted = false,
-): Statement[] => {
+): Statement[] {
   const { lane, origin } = lease;
   const { verifiedAt = null, failures, nextAt } = receiver;
   const own = receiver === lease.receiver ? [] : [[lane, verifiedAt, failures, laneIsWanted ? now : nextAt]];
@@ -77,4 +77,4 @@ export const receiverStatements = (
       where ${IS_RECEIVER_FREE} or webhook_receiver.leased_until = ?`,
     parameters: [...parameters, now, lease.delivery.dueAt],
   }));
-};
+}

@@ -10,12 +10,12 @@ import {
 import { branded, date, integer, oneOf, optional, type Row, text } from "../database/sql/columns.js";
 
 /** A row refers to another one that must exist. */
-export const present = <T>(value: T | undefined): T => {
+export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("a delivery refers to a row that does not exist");
   return value;
-};
+}
 
-export const toDelivery = (row: Row): { readonly id: DeliveryId; readonly delivery: Delivery } => {
+export function toDelivery(row: Row): { readonly id: DeliveryId; readonly delivery: Delivery } {
   const state = oneOf(row, "state", DELIVERY_STATES);
   const core = {
     attempts: integer(row, "attempts"),
@@ -26,9 +26,9 @@ export const toDelivery = (row: Row): { readonly id: DeliveryId; readonly delive
   return state === "pending"
     ? { id, delivery: { ...core, state, dueAt: date(row, "due_at") } }
     : { id, delivery: { ...core, state, endedAt: date(row, "ended_at") } };
-};
+}
 
-export const toEndpoint = (row: Row): Endpoint => {
+export function toEndpoint(row: Row): Endpoint {
   const previousUntil = optional(row, "previous_until", date);
   const offAt = optional(row, "off_at", date);
   return {
@@ -41,7 +41,7 @@ export const toEndpoint = (row: Row): Endpoint => {
     failingSince: optional(row, "failing_since", date),
     off: offAt && { at: offAt, reason: oneOf(row, "off_reason", OFF_REASONS) },
   };
-};
+}
 
 export const newEndpoint = ({ previous, off, ...endpoint }: Endpoint) => ({
   ...endpoint,

@@ -43,7 +43,7 @@ type Parts = {
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
 /** `/account`: balance with its threshold, orders and activity. */
-export const accountPages = (parts: Parts): readonly Page[] => {
+export function accountPages(parts: Parts): readonly Page[] {
   const { guard } = parts;
   const forms = {
     onStaleToken: (_request: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM }),
@@ -99,7 +99,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       }, forms),
     },
   ];
-};
+}
 
 /** No pack has this number of credits. */
 type NotForSale = { readonly kind: "not_for_sale" };
@@ -133,10 +133,10 @@ const refusals: {
 };
 
 /** `threshold`: the typed text of the low balance. */
-const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
+function refusal(parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> {
   const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
   return accountPage(parts, status, visitor, { error: sentence(refused), threshold });
-};
+}
 
 const NOTICES: Readonly<Record<string, string>> = {
   canceled: "The order is canceled.",
@@ -152,12 +152,12 @@ type Shown = {
   readonly query?: URLSearchParams;
 };
 
-const accountPage = async (
+async function accountPage(
   { accounts, panoramas, clock, layout, policy }: Parts,
   status: number,
   visitor: Visitor,
   { error, notice, threshold, query = new URLSearchParams() }: Shown,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const { id } = visitor.account;
   const now = clock.now();
   const month = monthIn(query.get("month") ?? "", now);
@@ -213,7 +213,7 @@ ${activitySection(overview, tasks, query)}
     formTargets: CHECKOUT_ORIGINS,
   };
   return layout.reply(status, page);
-};
+}
 
 /** Highest price of a panorama in money, from the pack with the dearest credits. Only with the operator's prices. */
 const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
@@ -251,7 +251,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
 }" download>Download as CSV</a></p></section>`;
 
 /** Subject of a ledger entry, such as "4k panorama", with a link to it unless it is deleted. */
-const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
+function subjectOf(entry: LedgerEntry, tasks: Tasks): Html | string {
   switch (entry.kind) {
     case "adjustment":
       return entry.reason;
@@ -272,7 +272,7 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
       return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${request.prompt === undefined ? "from pictures" : cutAtWord(request.prompt, WORDS_CHARACTERS_MAX)}</small>`;
     }
   }
-};
+}
 
 /** The beginning of a prompt that fits into a row. */
 const WORDS_CHARACTERS_MAX = 48;
@@ -286,12 +286,12 @@ const ledgerPlace = (query: URLSearchParams): EntryPlace | undefined =>
   parseEntryPlace(placeIn(LEDGER, query.get("ledger") ?? "") ?? "");
 
 /** The links to the next page of one list, and to its first. The other list stays where it is. */
-const pager = (
+function pager(
   list: List,
   before: string | undefined,
   [newest, older]: readonly [string, string],
   query: URLSearchParams,
-): Html => {
+): Html {
   const href = (place: string | undefined): string => {
     const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
       const there = name === list ? place : (query.get(name) ?? undefined);
@@ -302,7 +302,7 @@ const pager = (
   return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
     before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">${older}</a>`
   }</p>`;
-};
+}
 
 const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

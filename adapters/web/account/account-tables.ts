@@ -17,11 +17,11 @@ const READ_AT_ONCE = 500;
 const COLUMNS = ["at", "kind", "credits", "balance_after", "task_id", "order_id", "key_id", "reason"];
 
 /** The newest entries before the place, or of all, as a file: at most 10,000. */
-export const entriesCsv = async (
+export async function entriesCsv(
   { listEntries }: UseCases["credits"],
   owner: AccountId,
   before: EntryPlace | undefined,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const rows: string[] = [csvLine(COLUMNS)];
   let place = before;
   do {
@@ -40,7 +40,7 @@ export const entriesCsv = async (
     },
     body: `${rows.join("\r\n")}\r\n`,
   };
-};
+}
 
 const rowOf = ({ entry, balanceAfter, apiKeyId }: EntryLine): string =>
   csvLine([
@@ -60,19 +60,19 @@ const rowOf = ({ entry, balanceAfter, apiKeyId }: EntryLine): string =>
  */
 const csvLine = (cells: readonly (string | number)[]): string => cells.map(cellOf).join(",");
 
-const cellOf = (value: string | number): string => {
+function cellOf(value: string | number): string {
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
+}
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
 /** The first day of the month in the query, such as `2026-11`; otherwise of the present month. Never a later month. */
-export const monthIn = (text: string, now: Date): Date => {
+export function monthIn(text: string, now: Date): Date {
   const month = /^20[0-9]{2}-(0[1-9]|1[0-2])$/.test(text) ? new Date(`${text}-01T00:00:00Z`) : now;
   return windowStart("month", month > now ? now : month);
-};
+}
 
 /** A month's credits by key: a table with a bar in each row, so that what the bars show can also be read. */
 export const keySpendingSection = (
@@ -126,9 +126,9 @@ const DISPUTES = {
 } as const;
 
 /** The state of an order with its returned payments, for its customer and for operators. */
-export const orderState = (order: Order): Html => {
+export function orderState(order: Order): Html {
   const [look, label] = STATES[order.state];
   const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;
   const facts = [...DISPUTES[dispute], ...(takenBack > 0 ? [`${creditsCount(takenBack)} taken back`] : [])].join(", ");
   return html`<span class="state ${look}">${label}</span> ${facts}${returnReason !== undefined && `: ${returnReason}`}`;
-};
+}

@@ -34,7 +34,7 @@ type Parts = {
 const PATH = "/account/keys";
 
 /** `/account/keys`: API keys with their limits and spending. */
-export const keyPages = (parts: Parts): readonly Page[] => {
+export function keyPages(parts: Parts): readonly Page[] {
   const { guard } = parts;
   const forms = {
     onStaleToken: ({ form }: PageBody, visitor: Visitor) => keysPage(parts, 403, visitor, { error: STALE_FORM, form }),
@@ -78,7 +78,7 @@ export const keyPages = (parts: Parts): readonly Page[] => {
       }, forms),
     },
   ];
-};
+}
 
 /** Parses the limits of a key. Missing fields mean no limit: they were added later. */
 const keyLimitsOf = (form: URLSearchParams, now: Date) =>
@@ -95,13 +95,13 @@ const keyLimitsOf = (form: URLSearchParams, now: Date) =>
 type Refusal = InvalidRequest | NoPaidOrder | TooManyApiKeys | AccessRefused;
 
 /** `form`: the fields of a new key as typed. */
-const refusal = async (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSearchParams): Promise<PageReply> => {
+async function refusal(parts: Parts, visitor: Visitor, refused: Refusal, form: URLSearchParams): Promise<PageReply> {
   if (refused.kind === "access_ended") return parts.guard.login(PATH);
   const [status, error] = refusalOf(refused);
   return keysPage(parts, status, visitor, { error, form });
-};
+}
 
-const refusalOf = (refused: Exclude<Refusal, AccessEnded>): readonly [number, string] => {
+function refusalOf(refused: Exclude<Refusal, AccessEnded>): readonly [number, string] {
   switch (refused.kind) {
     case "invalid_request":
       return [400, fieldMessage(refused)];
@@ -112,7 +112,7 @@ const refusalOf = (refused: Exclude<Refusal, AccessEnded>): readonly [number, st
     case "too_many_api_keys":
       return [409, `You already have ${refused.limit} API keys, the maximum. Revoke one before you create another.`];
   }
-};
+}
 
 type NewKey = { readonly name: string; readonly secret: string };
 
@@ -120,10 +120,10 @@ type NewKey = { readonly name: string; readonly secret: string };
  * The key in a note of this page; the signature of the note proves that this service has written it. In a note (a
  * cookie), the key is in no URL, reloading the page makes no second one, and every instance can show it.
  */
-const newKeyOf = (note: string): NewKey => {
+function newKeyOf(note: string): NewKey {
   const [name, secret] = JSON.parse(note) as [string, string];
   return { name, secret };
-};
+}
 
 type Shown = {
   readonly error?: string;
@@ -134,12 +134,12 @@ type Shown = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 };
 
-const keysPage = async (
+async function keysPage(
   { accounts, layout, clock }: Parts,
   status: number,
   visitor: Visitor,
   { error, newKey, form, headers }: Shown,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const overview = await accounts.read(visitor.account.id);
   const main = html`<div class="page">
 <h1>Keys and usage</h1>
@@ -163,7 +163,7 @@ ${keysSection(overview, visitor, clock.now(), form)}
     place: "/account" as const,
   };
   return layout.reply(status, page, headers);
-};
+}
 
 const keysSection = (
   { keys, hasPaidOrder }: AccountOverview,

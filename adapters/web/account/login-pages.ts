@@ -65,7 +65,7 @@ export const loginPages = (parts: Parts): readonly Page[] => [
 
 type FormRequest = PageRequest & PageBody;
 
-const logIn = async (parts: Parts, { form, remoteAddress, signal }: FormRequest): Promise<PageReply> => {
+async function logIn(parts: Parts, { form, remoteAddress, signal }: FormRequest): Promise<PageReply> {
   const email = form.get("email") ?? "";
   const next = nextPath(form.get("next"));
   const session = await parts.accounts.logIn({ email, password: form.get("password") ?? "", remoteAddress }, signal);
@@ -73,7 +73,7 @@ const logIn = async (parts: Parts, { form, remoteAddress, signal }: FormRequest)
     (token) => redirect(next, parts.guard.cookie(token)),
     (error) => loginForm(parts, { next, email, refusal: error.kind === "wrong_login" ? WRONG : attemptRefusal(error) }),
   );
-};
+}
 
 const signUp = async (parts: Parts, { form, remoteAddress, signal }: FormRequest): Promise<PageReply> => {
   const { accounts, guard } = parts;
@@ -124,7 +124,7 @@ type LoginForm = {
   readonly refusal?: AttemptRefusal;
 };
 
-const loginForm = ({ layout, signUpMode }: Parts, { next, email, notice, refusal }: LoginForm): PageReply => {
+function loginForm({ layout, signUpMode }: Parts, { next, email, notice, refusal }: LoginForm): PageReply {
   const content = html`${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/login" class="panel">
 <input type="hidden" name="next" value="${next}">
@@ -135,7 +135,7 @@ ${emailField(email)}
 <p class="aside">${signUpMode === "open" ? html`No account yet? <a href="${pathWith("/signup", next)}">Sign up</a>` : NO_SIGN_UP[signUpMode]}</p>`;
   const page = { title: "Log in", main: gate("Log in", next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
-};
+}
 
 type SignUpForm = {
   readonly next: string;
@@ -144,10 +144,10 @@ type SignUpForm = {
   readonly refusal?: AttemptRefusal;
 };
 
-const signUpForm = (
+function signUpForm(
   { layout, sendsMail, signUpMode, policy, welcomeCredits }: Parts,
   { next, email, sent = false, refusal }: SignUpForm,
-): PageReply => {
+): PageReply {
   if (signUpMode !== "open") {
     const closed = html`<p class="panel">${NO_SIGN_UP[signUpMode]}</p>
 <p class="aside">Already have an account? <a class="button small" href="${pathWith("/login", next)}">Log in</a></p>`;
@@ -168,7 +168,7 @@ ${
 <p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p>`;
   const page = { title: "Sign up", main: gate("Sign up", next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
-};
+}
 
 /** Same text for new and known addresses, so that it does not reveal who has an account. */
 const LINK_SENT = `Look into your mailbox: an e-mail with a link is on its way. Follow the link within

@@ -29,7 +29,7 @@ type Parts = {
 };
 
 /** `/password/forgot`: asks for a link. `/password/reset`: sets a password with it. */
-export const passwordPages = (parts: Parts): readonly Page[] => {
+export function passwordPages(parts: Parts): readonly Page[] {
   const { guard } = parts;
   return [
     {
@@ -77,14 +77,14 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       }),
     },
   ];
-};
+}
 
 /** The page that says which keys and endpoints a new password leaves, if there are any. */
-const pathAfterReset = async ({ accounts, guard }: Parts, request: PageRequest, session: SessionToken) => {
+async function pathAfterReset({ accounts, guard }: Parts, request: PageRequest, session: SessionToken) {
   const visitor = await accounts.findSession(session);
   const lasting = visitor && (await accounts.countLastingAccess(visitor.account.id));
   return lasting === undefined ? guard.keptNext(request) : "/account/settings?done=password";
-};
+}
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
@@ -102,10 +102,7 @@ type ForgotForm = {
   readonly refusal?: AttemptRefusal;
 };
 
-const forgotForm = (
-  { layout, sendsMail }: Parts,
-  { next, sent = false, email = "", refusal }: ForgotForm,
-): PageReply => {
+function forgotForm({ layout, sendsMail }: Parts, { next, sent = false, email = "", refusal }: ForgotForm): PageReply {
   const content = html`${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/password/forgot" class="panel">
 <input type="hidden" name="next" value="${next}">
@@ -118,15 +115,15 @@ ${emailField(email)}
     { title, main: gate(title, next, content), frame: "gate" },
     refusal?.headers,
   );
-};
+}
 
 /** The form behind a link. Its address is a field, too, so that password managers store the right login. */
-const passwordPage = async (
+async function passwordPage(
   parts: Parts,
   request: PageRequest,
   token: string,
   refusal?: AttemptRefusal,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const { accounts, guard, layout, welcomeCredits } = parts;
   const link = await accounts.checkPasswordLink(token);
   if (link === undefined) return expiredPage(parts);
@@ -146,14 +143,14 @@ ${newPasswordField()}
 <p class="aside">${opensAccount ? "You are logged in then." : "Setting the password logs you in here, and out everywhere else."}</p>`;
   const page = { title, main: gate(title, guard.keptNext(request), content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
-};
+}
 
 /** Page for an expired link. The remedy depends on the kind of the link, which is no longer known. */
-const expiredPage = ({ layout, signUpMode }: Parts): PageReply => {
+function expiredPage({ layout, signUpMode }: Parts): PageReply {
   const main = html`<div class="narrow"><h1>This link has expired</h1>
 <p class="lead">A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
 <dl class="panel ways"><dt>You have an account</dt><dd><a class="button small" href="/password/forgot">Get a new link</a> or <a href="/login">log in</a></dd>
 <dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : signUpMode === "invited" ? "Nobody can sign up here without an invitation." : NO_SIGN_UP.closed}</dd>
 <dt>You were invited</dt><dd>${signUpMode === "closed" ? NO_SIGN_UP.closed : "Ask for a new invitation: whoever invited you can send one at once."}</dd></dl></div>`;
   return layout.reply(410, { title: "This link has expired", main, frame: "gate" });
-};
+}

@@ -21,7 +21,7 @@ type Parts = {
 };
 
 /** `/account/orders/:id`: the receipt of an order, also on paper; or how it is paid. */
-export const receiptPages = (parts: Parts): readonly Page[] => {
+export function receiptPages(parts: Parts): readonly Page[] {
   const { credits, guard, layout } = parts;
   return [
     {
@@ -49,9 +49,9 @@ export const receiptPages = (parts: Parts): readonly Page[] => {
       ),
     },
   ];
-};
+}
 
-const receipt = (parts: Parts, order: Order, visitor: Visitor, isNew: boolean): PageReply => {
+function receipt(parts: Parts, order: Order, visitor: Visitor, isNew: boolean): PageReply {
   const { layout, receiptText } = parts;
   const title = order.state === "pending" ? "Order" : "Receipt";
   const main = html`<div class="page receipt"><p class="back"><a href="/account">Account</a></p>
@@ -71,7 +71,7 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
     styles: ["account.css"],
     place: "/account",
   });
-};
+}
 
 /** Payment instructions of an order. It can be canceled, because no online payment of it can be in progress. */
 const paymentInstructions = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`

@@ -39,7 +39,7 @@ type Parts = {
 const PATH = "/account/settings";
 
 /** `/account/settings`: e-mail address, password, a copy of all data, and the end of the account. */
-export const settingsPages = (parts: Parts): readonly Page[] => {
+export function settingsPages(parts: Parts): readonly Page[] {
   const { accounts, guard } = parts;
   const forms = {
     onStaleToken: ({ form }: PageBody, visitor: Visitor) => settingsPage(parts, visitor, { refusal: STALE, form }),
@@ -126,13 +126,13 @@ export const settingsPages = (parts: Parts): readonly Page[] => {
       }, forms),
     },
   ];
-};
+}
 
 type Refusal = InvalidRequest | RateLimited | HashingBusy | WrongLogin | SameEmail | TasksActive;
 
 const STALE: AttemptRefusal = { status: 403, error: STALE_FORM };
 
-const refusalOf = (refused: Refusal): AttemptRefusal => {
+function refusalOf(refused: Refusal): AttemptRefusal {
   switch (refused.kind) {
     case "wrong_login":
       return { status: 403, error: "The current password is wrong. Nothing has changed." };
@@ -149,7 +149,7 @@ const refusalOf = (refused: Refusal): AttemptRefusal => {
     default:
       return attemptRefusal(refused);
   }
-};
+}
 
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
@@ -157,7 +157,7 @@ const MINUTES = PASSWORD_LINK_SECONDS / 60;
 const LINK_SENT = `If the address can be used, an e-mail with a link is on its way to it. Your address changes when you follow the link, within ${MINUTES} minutes. An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes.`;
 const HANDED_OVER = `If the address can be used, the operator of this service now has a link for you. Your address changes when you follow it, within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for the link.`;
 
-const noticeOf = (done: string, sendsMail: boolean): string | undefined => {
+function noticeOf(done: string, sendsMail: boolean): string | undefined {
   switch (done) {
     case "password":
       return "Your password is changed. You are logged out everywhere else.";
@@ -170,7 +170,7 @@ const noticeOf = (done: string, sendsMail: boolean): string | undefined => {
     default:
       return undefined;
   }
-};
+}
 
 type Shown = {
   readonly done?: string;
@@ -240,7 +240,7 @@ ${debt !== undefined && html`<li>The ${creditsCount(debt)} that you owe stay on 
 ${reserved > 0 && html`<li>While panoramas are being made, the account can’t be deleted. <a href="/works">Cancel them</a>, or wait.</li>`}
 <li>Orders and the list of credits stay in the books of this service, without your address.</li></ul>`;
 
-const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promise<PageReply> => {
+async function confirmPage(parts: Parts, visitor: Visitor, token: string): Promise<PageReply> {
   const { accounts, layout } = parts;
   const email = await accounts.checkEmailLink(visitor.account.id, token);
   if (email === undefined) return expiredPage(parts, visitor);
@@ -252,25 +252,25 @@ const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promi
 <button class="button">Change it</button></form>
 <p class="aside"><a href="${PATH}">Leave it as it is</a></p>`;
   return layout.reply(200, { title, main: gate(title, PATH, content), visitor, frame: "gate" });
-};
+}
 
-const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
+function expiredPage({ layout }: Parts, visitor: Visitor): PageReply {
   const title = "This link does not work";
   const content = html`<p class="lead">It works once, within ${MINUTES} minutes, and only for the account that asked for it. You are logged in as <strong>${visitor.account.email}</strong>.</p>
 <p><a class="button" href="${PATH}#address">Ask for a new link</a></p>`;
   return layout.reply(410, { title, main: gate(title, PATH, content), visitor, frame: "gate" });
-};
+}
 
 /** Page for an address that has an account. Its visitor reads the e-mails of the address, so it may say so. */
-const takenPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
+function takenPage({ layout }: Parts, visitor: Visitor): PageReply {
   const sentence = "The address belongs to another account by now. Yours keeps its address.";
   return layout.message(409, { title: "Address in use", sentence }, visitor);
-};
+}
 
 const CHUNK_CHARACTERS = 16_384;
 
 /** The export is made for the owner of the session, whatever the request says. */
-const ownData = async (parts: Parts, visitor: Visitor): Promise<PageReply> => {
+async function ownData(parts: Parts, visitor: Visitor): Promise<PageReply> {
   const limited = await parts.guard.admit(visitor, "write");
   if (limited !== undefined) return limited;
   const records = await parts.accounts.export(visitor.account.id);
@@ -285,7 +285,7 @@ const ownData = async (parts: Parts, visitor: Visitor): Promise<PageReply> => {
     },
     body: { chunks: linesOf(records.value) },
   };
-};
+}
 
 /** Many lines in a piece: each piece is written on its own. */
 async function* linesOf(records: AsyncIterable<ExportedRecord>): AsyncGenerator<string, void> {

@@ -26,7 +26,7 @@ const PATH = "/account/webhooks";
 const DELIVERIES = 20;
 
 /** `/account/webhooks`: the endpoints of the account, their secrets and deliveries. */
-export const webhookPages = (parts: Parts): readonly Page[] => {
+export function webhookPages(parts: Parts): readonly Page[] {
   const { webhooks, guard } = parts;
   return [
     {
@@ -62,7 +62,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
     changeForm(parts, `${PATH}/:id/enable`, (id, owner) => webhooks.enableEndpoint(id as EndpointId, owner)),
     changeForm(parts, "/account/deliveries/:id/resend", (id, owner) => webhooks.resendDelivery(numberOf(id), owner)),
   ];
-};
+}
 
 const formOptions = (parts: Parts) => ({
   onStaleToken: ({ form }: PageBody, visitor: Visitor) =>
@@ -88,7 +88,7 @@ const changeForm = (
   }, formOptions(parts)),
 });
 
-const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visitor): Promise<PageReply> => {
+async function createEndpoint(parts: Parts, form: URLSearchParams, visitor: Visitor): Promise<PageReply> {
   const url = (form.get("url") ?? "").trim();
   const created = await parts.webhooks.createEndpoint(visitor.account.id, url, visitor.admittedBy);
   if (created.isOk()) return redirect(PATH);
@@ -105,7 +105,7 @@ const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visi
     case "not_found":
       return parts.layout.notFound(visitor);
   }
-};
+}
 
 /** The number of a delivery; 0, which none has, for other text. */
 const numberOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0);
@@ -126,12 +126,12 @@ type Shown = {
   readonly query?: URLSearchParams;
 };
 
-const webhooksPage = async (
+async function webhooksPage(
   { webhooks, layout }: Parts,
   status: number,
   visitor: Visitor,
   { error, test, headers, form, query = new URLSearchParams() }: Shown,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const { account, formToken } = visitor;
   const endpoints = await webhooks.listEndpoints(account.id);
   if (endpoints.isErr()) return layout.notFound(visitor);
@@ -164,16 +164,16 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
     { title: "Webhooks", main, visitor, scripts: ["account.js"], styles: ["account.css"], place: "/account" },
     headers,
   );
-};
+}
 
 /** Result of the test event, with a remedy if it has not arrived. */
-const outcome = ({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html => {
+function outcome({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html {
   const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? "the endpoint";
   const time = milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
   return isDelivered
     ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${detail} after ${time}.</p>`
     : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${detail} after ${time}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
-};
+}
 
 const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
   const { id, url, secret, off } = endpoint;
@@ -206,10 +206,10 @@ const STATE_WORDS: Readonly<Record<ListedDelivery["delivery"]["state"], string>>
   failed: "failed",
 };
 
-const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: string): Html => {
+function deliveryRow({ id, delivery, event, url }: ListedDelivery, formToken: string): Html {
   const style = { delivered: "good", pending: "busy", failed: "bad" }[delivery.state];
   return html`<tr><td>${timeOf(event.at)}</td><td class="event">${event.type}</td>
 <td><span class="state ${style}">${STATE_WORDS[delivery.state]}</span> ${delivery.detail}</td>
 <td class="address">${url}</td><td class="id"><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
 <td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send again: delivery ${id}">Send again</button></form></td></tr>`;
-};
+}

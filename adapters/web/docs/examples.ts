@@ -5,7 +5,7 @@ import type { Example, LANGUAGES } from "./markdown.js";
 export const exampleOf = (route: Route, baseUrl: string): Example => inEveryLanguage(requestOf(route, baseUrl));
 
 /** The examples of the guides that are one call, as Markdown, under the names that the guides use for them. */
-export const guideExamples = ({ paths, servers }: Description): Readonly<Record<string, string>> => {
+export function guideExamples({ paths, servers }: Description): Readonly<Record<string, string>> {
   const request = (name: string): ExampleRequest => {
     const route = routesOf(paths).find(({ operation }) => operation.operationId === name);
     if (route === undefined) throw new Error(`the description has no operation ${name}`);
@@ -25,10 +25,10 @@ export const guideExamples = ({ paths, servers }: Description): Readonly<Record<
     return [name, codes.map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\``).join("\n\n")] as const;
   });
   return Object.fromEntries(blocks);
-};
+}
 
 /** The request of an example, which all languages send. */
-const requestOf = ({ method, path, operation }: Route, baseUrl: string) => {
+function requestOf({ method, path, operation }: Route, baseUrl: string) {
   const { parameters = [], requestBody, responses } = operation;
   const examples = (place: Parameter["in"]) =>
     parameters.flatMap(({ in: where, name, schema }) =>
@@ -43,7 +43,7 @@ const requestOf = ({ method, path, operation }: Route, baseUrl: string) => {
     takesFile: requestBody?.content["multipart/form-data"] !== undefined,
     answer: isStream ? "stream" : responses[204] === undefined ? "json" : "none",
   } as const;
-};
+}
 
 type ExampleRequest = ReturnType<typeof requestOf>;
 
@@ -69,7 +69,7 @@ const curlOf = ({ method, url, headers, body, takesFile, answer }: ExampleReques
     ...(takesFile ? ["-F files=@lake.jpg"] : []),
   ].join(" \\\n  ");
 
-const javascriptOf = ({ method, url, headers, body, takesFile, answer }: ExampleRequest): string => {
+function javascriptOf({ method, url, headers, body, takesFile, answer }: ExampleRequest): string {
   const type = body === undefined ? [] : [["Content-Type", "application/json"] as const];
   const sent = [...type, ...headers].map(([name, value]) => `    ${text(name)}: ${text(value)},\n`);
   // Names need no quotes.
@@ -82,7 +82,7 @@ ${sent.join("")}  },
 ${content === false ? "" : `  body: ${content},\n`}});
 if (!answer.ok) throw new Error(await answer.text());
 ${JAVASCRIPT_RESULTS[answer]}`;
-};
+}
 
 const FORM = `import { openAsBlob } from "node:fs";
 
@@ -97,7 +97,7 @@ for await (const part of text) console.log(part);`,
   none: "console.log(answer.status);",
 };
 
-const pythonOf = ({ method, url, headers, body, takesFile, answer }: ExampleRequest): string => {
+function pythonOf({ method, url, headers, body, takesFile, answer }: ExampleRequest): string {
   const others = headers.map(([name, value]) => `, ${text(name)}: ${text(value)}`);
   // No value of the examples is true, false or null, which are other words in Python.
   const json = body === undefined ? "" : `    json=${jsonOf(body, "    ")},\n`;
@@ -111,7 +111,7 @@ ${json}${takesFile ? '    files=[("files", open("lake.jpg", "rb"))],\n' : ""}   
 )
 answer.raise_for_status()
 ${PYTHON_RESULTS[answer]}`;
-};
+}
 
 const PYTHON_RESULTS = {
   json: "print(answer.json())",

@@ -21,7 +21,7 @@ const highlighted = (code: string, language: string | undefined): Html =>
   isLanguage(language) || language === "json" ? new Html(hljs.highlight(code, { language }).value) : html`${code}`;
 
 /** One tab for each language: radio buttons, of which style sheets show one, so that no script is needed. */
-export const exampleTabs = (title: string, example: Example, id: string): Html => {
+export function exampleTabs(title: string, example: Example, id: string): Html {
   const languages = Object.keys(LANGUAGES)
     .filter(isLanguage)
     .filter((name) => example[name] !== undefined);
@@ -31,7 +31,7 @@ export const exampleTabs = (title: string, example: Example, id: string): Html =
   );
   const blocks = languages.map((name) => codeBlock(example[name] ?? "", name, `${title}, ${LANGUAGES[name]}`));
   return html`<fieldset class="example band"><legend>${title}</legend>${tabs}${blocks}</fieldset>`;
-};
+}
 
 /** A guide: its title, the ids of its sections, and its content. */
 export type Guide = { readonly id: string; readonly title: string; readonly content: Html };

@@ -31,7 +31,7 @@ type Part = {
 type Schemas = Description["components"]["schemas"];
 
 /** Every operation, webhook and object of the description. */
-export const referenceSections = (description: Description): readonly Section[] => {
+export function referenceSections(description: Description): readonly Section[] {
   const { components, paths, servers, webhooks } = description;
   const routes = routesOf(paths);
   const example = (route: Route) =>
@@ -51,7 +51,7 @@ export const referenceSections = (description: Description): readonly Section[] 
     ),
     sectionOf("Objects", objectParts(components.schemas, [...routes, ...routesOf(webhooks)])),
   ];
-};
+}
 
 const sectionOf = (title: string, parts: readonly Part[]): Section => ({ id: idOf(title), title, parts });
 
@@ -63,12 +63,12 @@ ${words}</div><div class="samples">${samples}</div></section>`,
   )}</section>`;
 
 /** The first segment of the path: `/panoramas/{id}` belongs to Panoramas. */
-const titleOf = ({ path }: Route): string => {
+function titleOf({ path }: Route): string {
   const [, segment = ""] = path.split("/");
   return segment.charAt(0).toUpperCase() + segment.slice(1);
-};
+}
 
-const operationPart = ({ method, path, operation }: Route, schemas: Schemas, sample: Html | undefined): Part => {
+function operationPart({ method, path, operation }: Route, schemas: Schemas, sample: Html | undefined): Part {
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const label = html`<span class="state method ${TONES[method]}">${method}</span>`;
   const answers = Object.entries(responses);
@@ -82,12 +82,12 @@ ${requestBody && bodyFields(requestBody.content, schemas)}
 <h4>Answers</h4><ul class="fields">${answers.map(([status, answer]) => answerItem(summary, status, answer, schemas))}</ul>`,
     samples: html`${sample}${answers.map(([status, { content }]) => jsonExample(`Answer ${status}`, summary, content))}`,
   };
-};
+}
 
 /** The colour of a method. */
 const TONES: Readonly<Record<string, string>> = { POST: "good", DELETE: "bad" };
 
-const parameterList = (title: string, all: readonly Parameter[], place: Parameter["in"]): Html | undefined => {
+function parameterList(title: string, all: readonly Parameter[], place: Parameter["in"]): Html | undefined {
   const parameters = all.filter((parameter) => parameter.in === place);
   if (parameters.length === 0) return undefined;
   return html`<h4>${title}</h4>${fieldList(
@@ -97,7 +97,7 @@ const parameterList = (title: string, all: readonly Parameter[], place: Paramete
       required === true && REQUIRED,
     ]),
   )}`;
-};
+}
 
 const bodyFields = (content: Content, schemas: Schemas): readonly Html[] =>
   Object.entries(content).map(([type, { schema }]) => {
@@ -109,12 +109,12 @@ ${isLink ? html`<p>${objectLink(name)}</p>` : html`${paragraph(resolved.descript
   });
 
 /** `of`: the element that it belongs to, for screen readers. */
-const answerItem = (
+function answerItem(
   of: string,
   status: string,
   { description, content = {}, headers = {} }: Answer,
   schemas: Schemas,
-): Html => {
+): Html {
   const names = Object.values(content).flatMap(({ schema }) => referenceOf(schema) ?? []);
   const codes = names.flatMap((name) => codesOf(schemas[name]));
   const types = Object.keys(content).filter((type) => type !== "application/json");
@@ -123,20 +123,20 @@ const answerItem = (
 ${codes.map((code) => html`<code>${code}</code> `)}${prose(description)}${types.map((type) => html` <code>${type}</code>`)}
 ${codes.length === 0 && names.map(objectLink)}</p>
 ${fields.length > 0 && html`<details><summary class="hint" aria-label="Headers of ${status}: ${of}">Headers</summary>${fieldList(fields)}</details>`}</li>`;
-};
+}
 
 /** The codes of a schema of errors; none for other schemas. */
 const codesOf = (schema: Schema | undefined): readonly string[] =>
   (schema?.properties?.error?.properties?.code?.enum ?? []).map(String);
 
-const jsonExample = (label: string, of: string, content: Content = {}): Html | undefined => {
+function jsonExample(label: string, of: string, content: Content = {}): Html | undefined {
   const example = content["application/json"]?.example;
   if (example === undefined) return undefined;
   return html`<p class="hint">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", `${label}: ${of}`)}`;
-};
+}
 
 /** The components of answers, and one object for all errors: the one with the most fields, with the codes of all. */
-const objectParts = (schemas: Schemas, routes: readonly Route[]): readonly Part[] => {
+function objectParts(schemas: Schemas, routes: readonly Route[]): readonly Part[] {
   const contents = routes.flatMap(({ operation: { requestBody, responses } }) =>
     [requestBody, ...Object.values(responses)].map((body) => body?.content ?? {}),
   );
@@ -155,7 +155,7 @@ const objectParts = (schemas: Schemas, routes: readonly Route[]): readonly Part[
       samples: html`${jsonExample(name, "object", content)}`,
     };
   });
-};
+}
 
 type Field = readonly [name: string, schema: Schema, required?: Html | false];
 
@@ -169,16 +169,16 @@ const fieldList = (fields: readonly Field[]): Html =>
 ${paragraph(schema.description)}${rulesOf(schema)}${fieldsOf(schema)}</li>`,
   )}</ul>`;
 
-const fieldsOf = ({ anyOf, properties = {}, required = [] }: Schema): Html | undefined => {
+function fieldsOf({ anyOf, properties = {}, required = [] }: Schema): Html | undefined {
   if (anyOf !== undefined) {
     return html`${anyOf.map((part, index) => html`<p><strong>${index === 0 ? "Either" : "Or"}</strong></p>${fieldsOf(part)}`)}`;
   }
   const fields = Object.entries(properties);
   if (fields.length === 0) return undefined;
   return fieldList(fields.map(([name, schema]) => [name, schema, required.includes(name) && REQUIRED]));
-};
+}
 
-const typeOf = (schema: Schema): Html | string => {
+function typeOf(schema: Schema): Html | string {
   const named = referenceOf(schema);
   if (named !== undefined) return objectLink(named);
   if (schema.type === "array" && schema.items !== undefined) return html`array of ${typeOf(schema.items)}`;
@@ -188,9 +188,9 @@ const typeOf = (schema: Schema): Html | string => {
   if (schema.additionalProperties !== undefined) return html`map of ${typeOf(schema.additionalProperties)}`;
   const type = [schema.type ?? "any"].flat().join(" or ");
   return schema.format === undefined ? type : `${type} (${schema.format})`;
-};
+}
 
-const rulesOf = (schema: Schema): Html | undefined => {
+function rulesOf(schema: Schema): Html | undefined {
   const { items, additionalProperties } = schema;
   const rules = [
     schema.enum && html`One of ${listOf(schema.enum)}. `,
@@ -207,15 +207,15 @@ const rulesOf = (schema: Schema): Html | undefined => {
     schema.example !== undefined && html`Example: ${value(schema.example)}. `,
   ];
   return rules.some(Boolean) ? html`<p class="hint">${rules}</p>` : undefined;
-};
+}
 
-const rangeOf = (min = -Infinity, max = Infinity, things = ""): Html | undefined => {
+function rangeOf(min = -Infinity, max = Infinity, things = ""): Html | undefined {
   // Beyond it is what zod writes for integers without a limit.
   const [hasMin, hasMax] = [min > Number.MIN_SAFE_INTEGER, max < Number.MAX_SAFE_INTEGER];
   if (hasMin && hasMax) return html`${min} to ${max}${things}. `;
   if (hasMax) return html`At most ${max}${things}. `;
   return hasMin ? html`At least ${min}${things}. ` : undefined;
-};
+}
 
 const value = (content: unknown): Html =>
   html`<code>${typeof content === "string" ? content : JSON.stringify(content)}</code>`;

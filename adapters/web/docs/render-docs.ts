@@ -22,12 +22,12 @@ import { referenceSections, renderSection, type Section } from "./reference.js";
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
 /** Makes the page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
-export const renderDocs = async (
+export async function renderDocs(
   description: Description,
   guidesFolder: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
-): Promise<(keys: Html) => Html> => {
+): Promise<(keys: Html) => Html> {
   const values = { ...guideValues(description, policy, abilities), ...guideExamples(description) };
   const guides = (await readGuides(guidesFolder)).map((text) => renderGuide(filledGuide(text, values)));
   const sections = referenceSections(description);
@@ -43,13 +43,13 @@ export const renderDocs = async (
 ${keys}</header>
 <details class="contents panel"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${guides.map((guide) => guide.content)}${sections.map(renderSection)}</div></div>`;
-};
+}
 
 /** The texts of the guides in the order of their file names. */
-const readGuides = async (folder: string): Promise<readonly string[]> => {
+async function readGuides(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).sort();
   return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-};
+}
 
 const guideValues = (
   description: Description,
@@ -84,11 +84,11 @@ const unusedPictures = ({ "x-panorama": { uploads } }: Description): string =>
     ? "at the time `expires_at` of the answer"
     : `after ${hours(uploads.unused_hours)}, at the time \`expires_at\` of the answer`;
 
-const picturesSentence = (abilities: Abilities): string => {
+function picturesSentence(abilities: Abilities): string {
   if (abilities.imagesMax === 0) return "This installation takes no pictures: it makes panoramas from a prompt only.";
   const follows = abilities.imagesMin > 0 ? "follows" : "can follow up to";
   return `A panorama ${follows} ${countedImages(abilities, "picture")}, with or without a prompt.`;
-};
+}
 
 const contents = (guides: readonly Guide[], sections: readonly Section[]): Html => html`<p>Guides</p>
 <ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>

@@ -28,33 +28,29 @@ export const createRoute = (parts: WorksParts): Page => ({
 });
 
 /** Path to open after login, with the prompt of the form and the panorama to be changed. Files are lost. */
-const pathWithPrompt = (form: URLSearchParams): string => {
+function pathWithPrompt(form: URLSearchParams): string {
   const [prompt, change] = [form.get("prompt")?.trim(), form.get("change")];
   const kept = new URLSearchParams({ ...(change && { change }), ...(prompt && { prompt }) });
   return kept.size === 0 ? "/works" : `/works?${kept}`;
-};
+}
 
 /** Placeholder URL for each file that is not uploaded yet. */
 const PLACEHOLDER_URL = "https://uploaded.invalid/";
 
 /** Parses the form as a creation with `files` more images. Rejects a creation that no model can make. */
-const parseCreationForm = (
+function parseCreationForm(
   { panoramas }: WorksParts,
   form: URLSearchParams,
   files: number,
-): Result<CreationRequest, InvalidMessage | TooManyImages> => {
+): Result<CreationRequest, InvalidMessage | TooManyImages> {
   const abilities = panoramas.readAbilities();
   const urls = [...pictureUrls(form), ...Array.from({ length: files }, () => PLACEHOLDER_URL)];
   if (urls.length > abilities.imagesMax) return err({ kind: "too_many_images", max: abilities.imagesMax });
   return creationOfFields(form, urls).andThen((request) => admitAbilities(abilities, request).map(() => request));
-};
+}
 
 /** Checks fields, balance and upload limits before the files are received. Returns the refusal page, or `undefined`. */
-const admitFiles = async (
-  parts: WorksParts,
-  request: FormRequest,
-  visitor: Visitor,
-): Promise<PageReply | undefined> => {
+async function admitFiles(parts: WorksParts, request: FormRequest, visitor: Visitor): Promise<PageReply | undefined> {
   const creation = parseCreationForm(parts, request.form, 1); // at least one file follows
   if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
   const balance = await parts.credits.readBalance(visitor.account.id);
@@ -65,10 +61,10 @@ const admitFiles = async (
   }
   const allowed = await parts.panoramas.checkUpload(visitor.account.id);
   return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
-};
+}
 
 /** Uploads the files and creates the panorama, with the rules and prices of `POST /panoramas`. */
-const create = async (parts: WorksParts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
+async function create(parts: WorksParts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> {
   const refused = (refusal: CreationRefusal) => refuse(parts, request, visitor, refusal);
   const { form, files, bodyError } = request;
   if (bodyError !== undefined) return refused(bodyError);
@@ -90,15 +86,15 @@ const create = async (parts: WorksParts, request: PageRequest & PageBody, visito
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
   const created = await parts.panoramas.create(id, creation.value, key, { admittedBy });
   return created.match(({ task }) => redirect(viewerPath(task.slug, "private")), refusedLater);
-};
+}
 
-const refuse = async (
+async function refuse(
   parts: WorksParts,
   request: FormRequest,
   visitor: Visitor,
   refusal: CreationRefusal,
-): Promise<PageReply> => {
+): Promise<PageReply> {
   if (refusal.kind === "access_ended") return parts.guard.login(pathWithPrompt(request.form));
   const shown = { status: REFUSAL_STATUS[refusal.kind], error: refusalSentence(refusal) };
   return worksListPage(parts, shown, request, visitor);
-};
+}

@@ -26,7 +26,7 @@ export const REFUSAL_STATUS: Readonly<Record<CreationRefusal["kind"], number>> =
   storage_unavailable: 503,
 };
 
-export const refusalSentence = (refusal: CreationRefusal): string => {
+export function refusalSentence(refusal: CreationRefusal): string {
   switch (refusal.kind) {
     case "invalid_request":
       return fieldMessage(refusal);
@@ -54,11 +54,11 @@ export const refusalSentence = (refusal: CreationRefusal): string => {
     case "storage_unavailable":
       return "The pictures couldn’t be stored. Please try again.";
   }
-};
+}
 
-const tooManySentence = (max: number): string => {
+function tooManySentence(max: number): string {
   if (max === 0) return fieldMessage(invalidRequest("image_urls", { name: "text_only" }));
   return max === 1
     ? "Add at most 1 picture, a file or a URL."
     : `Add at most ${max} pictures, files and URLs together.`;
-};
+}

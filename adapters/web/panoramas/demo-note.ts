@@ -9,7 +9,7 @@ const WORDS_MAX = 6;
 const WORD_CHARACTERS_MAX = 24;
 
 /** The behaviour of the demo painter in one sentence, for its pictures. `undefined`: others made it, or from images. */
-export const demoNote = (task: Task, readWords: ReadWords | undefined): Html | undefined => {
+export function demoNote(task: Task, readWords: ReadWords | undefined): Html | undefined {
   const { prompt } = task.request;
   if (placeOf(task) !== "local" || prompt === undefined || readWords === undefined) return undefined;
   if (/\btest:plain\b/i.test(prompt)) return undefined; // that picture has two colours
@@ -18,15 +18,15 @@ export const demoNote = (task: Task, readWords: ReadWords | undefined): Html | u
   return html`Demo painter: ${used}${leftOut.length > 0 && html`; left out ${listOf(leftOut)}`}${
     unknown.length > 0 && html`; it does not know ${listOf(unknown)}`
   }.`;
-};
+}
 
-const listOf = (words: readonly string[]): Html => {
+function listOf(words: readonly string[]): Html {
   const shown = words
     .slice(0, WORDS_MAX)
     .map((word) => html`<em dir="auto">${cutAtWord(word, WORD_CHARACTERS_MAX)}</em>`);
   const more = words.length - shown.length;
   return html`${shown.map((word, index) => html`${index > 0 && ", "}${word}`)}${more > 0 && html` and ${more} more`}`;
-};
+}
 
 /** Where to read about other painters. */
 export const PROVIDERS_LINK = html`<a href="/providers">Other generators</a>`;

@@ -93,21 +93,21 @@ ${links[forward]}</p></div>`;
   },
 });
 
-const pathOf = ({ search, sort }: View, cursor: Readonly<Record<string, string>> = {}): string => {
+function pathOf({ search, sort }: View, cursor: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({
     ...(search !== "" && { q: search }),
     ...(sort === "oldest" && { sort }),
     ...cursor,
   });
   return query.size === 0 ? "/gallery" : `/gallery?${query}`;
-};
+}
 
 /** A link to the page beside. */
-const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
+function link(view: View, age: "older" | "newer", cursor: TaskId): Html {
   const isBack = age === AGES[view.sort][0];
   const path = pathOf(view, { [age === "older" ? "before" : "after"]: cursor });
   return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? "Older panoramas" : "Newer panoramas"}</a>`;
-};
+}
 
 const head = (
   view: View,
@@ -134,7 +134,7 @@ const searchForm = (
 ): Html => html`<form class="search" method="get" action="/gallery" role="search">${searchField(text, "Search in descriptions", "Search: lake, night, snow …")}
 ${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}</form>`;
 
-const nothingFound = (view: View, isFirst: boolean): Html => {
+function nothingFound(view: View, isFirst: boolean): Html {
   const { search, sort } = view;
   if (search === "") {
     return html`<div class="nothing"><p>${AGES[sort][1] === "older" ? "There are no older panoramas." : "There are no newer panoramas."}</p>
@@ -142,4 +142,4 @@ const nothingFound = (view: View, isFirst: boolean): Html => {
   }
   return html`<div class="nothing"><p>${isFirst ? html`Nothing found for “<bdi>${search}</bdi>”.` : html`Nothing more found for “<bdi>${search}</bdi>”.`}</p>
 <p class="hint">${isFirst && "Try fewer words, or only their beginnings."}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? "Show all panoramas" : "First results"}</a></p></div>`;
-};
+}

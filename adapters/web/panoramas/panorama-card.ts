@@ -36,14 +36,14 @@ const SLUG_CHARACTERS = 6;
  * The name of a downloaded file without its ending: the words of the title, and the beginning of the slug, because two
  * panoramas may have one title.
  */
-export const fileNameOf = (task: Task): string => {
+export function fileNameOf(task: Task): string {
   const words =
     onOneLine(task)
       .toLowerCase()
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const named = cutAtWord(words.join(" "), FILE_CHARACTERS_MAX).replace("…", "").trim().replaceAll(" ", "-");
   return `${named || "panorama"}-${task.slug.slice(0, SLUG_CHARACTERS)}`;
-};
+}
 
 /** A panorama with a stored image. */
 export type ViewableTask = SucceededTask & { readonly image: PermanentImage };
@@ -56,11 +56,11 @@ export const imageUrl = ({ image, slug, hiddenReason }: ViewableTask, images: Im
   hiddenReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
 
 /** The thumbnail, or the image itself if it has none. */
-export const thumbnailUrl = (task: ViewableTask, images: Images): string => {
+export function thumbnailUrl(task: ViewableTask, images: Images): string {
   const { image, slug, hiddenReason } = task;
   if (image.status !== "saved") return imageUrl(task, images);
   return hiddenReason === undefined ? images.urlOf(thumbnailNameOf(image.imageName)) : `/works/${slug}/thumbnail.webp`;
-};
+}
 
 /** The width in pixels of the small copy of a public panorama (share-pages.ts). Its thumbnail is twice as wide. */
 export const COPY_WIDTH = 512;
@@ -74,29 +74,29 @@ export const tileWidthsOf = ({ request }: Task): readonly (typeof TILE_WIDTHS)[n
   request.resolution === "1k" ? [480] : TILE_WIDTHS;
 
 /** Added to the address of a view. It changes with the view, so that no cache has an earlier one. */
-export const viewVersion = (task: SucceededTask): string => {
+export function viewVersion(task: SucceededTask): string {
   const view = startViewOf(task);
   return view === undefined ? "" : `?v=${startViewText(view)}`;
-};
+}
 
 /** Width of a tile (client/gallery.css), in columns of at least 21rem. */
 const TILE_SIZES = "(max-width: 42rem) 100vw, (max-width: 63rem) 50vw, (max-width: 84rem) 34vw, 25vw";
 
 /** A panorama in the gallery, its title over the picture. The whole tile is one link. */
-export const galleryTile = (task: SucceededTask): Html => {
+export function galleryTile(task: SucceededTask): Html {
   const { slug, request } = task;
   return html`<li><a href="${viewerPath(slug, request.visibility)}">
 ${hasPermanentImage(task) && tileImage(task)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · ${sourceLabel(task.sourceType)}</span></span></a></li>`;
-};
+}
 
 /** Image of the first view of the viewer. `alt` is empty because the title of the tile describes it. */
-const tileImage = (task: ViewableTask): Html => {
+function tileImage(task: ViewableTask): Html {
   const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
   const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);
   return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
-};
+}
 
 /**
  * The picture of a panorama in its owner's list: as in the gallery if it is public, and else the middle of its

@@ -46,7 +46,7 @@ export const selectedWorks = (parts: Parts, options: MemberFormOptions): Page =>
   }, options),
 });
 
-const ownTasks = async ({ panoramas }: Parts, form: PageBody["form"], visitor: Visitor): Promise<readonly Task[]> => {
+async function ownTasks({ panoramas }: Parts, form: PageBody["form"], visitor: Visitor): Promise<readonly Task[]> {
   const ids = new Set<TaskId>();
   for (const text of form.getAll("id").slice(0, SELECTED_MAX)) {
     const id = parseTaskId(text);
@@ -58,7 +58,7 @@ const ownTasks = async ({ panoramas }: Parts, form: PageBody["form"], visitor: V
     if (task.isOk()) found.push(task.value);
   }
   return found;
-};
+}
 
 type Act = (parts: Parts, task: Task, visitor: Visitor) => Promise<boolean>;
 
@@ -69,7 +69,7 @@ const publish: Act = async ({ panoramas }, task, { account }) =>
 const remove: Act = async ({ panoramas }, task, { account }) =>
   (await panoramas.delete(task.id, account.id, "page")).isOk();
 
-const confirmPage = ({ layout }: Parts, tasks: readonly Task[], visitor: Visitor): PageReply => {
+function confirmPage({ layout }: Parts, tasks: readonly Task[], visitor: Visitor): PageReply {
   const what = panoramas(tasks.length);
   const main = html`<div class="narrow"><h1>Delete ${what}?</h1>
 <p class="lead">This can’t be undone. Used credits aren’t returned.</p>
@@ -77,7 +77,7 @@ const confirmPage = ({ layout }: Parts, tasks: readonly Task[], visitor: Visitor
 <ul class="chosen">${tasks.map((task) => html`<li dir="auto"><input type="hidden" name="id" value="${task.id}">${titleOf(task)}</li>`)}</ul>
 <button class="button danger">Delete permanently</button><a class="button quiet" href="/works">${tasks.length === 1 ? "Keep it" : "Keep them"}</a></form></div>`;
   return layout.reply(200, { title: `Delete ${what}?`, main, visitor, frame: "gate", styles: ["works.css"] });
-};
+}
 
 const panoramas = (number: number): string => (number === 1 ? "1 panorama" : `${number} panoramas`);
 
@@ -91,7 +91,7 @@ export const selectionForm = ({ formToken }: Visitor): Html => html`
 <button type="reset" class="link">Clear</button></form>`;
 
 /** Result message of the last bulk action, read from the query of its redirect. */
-export const doneSentence = (query: URLSearchParams): string | undefined => {
+export function doneSentence(query: URLSearchParams): string | undefined {
   const [count, left] = ["count", "left"].map((name) => Number(query.get(name)));
   const done = query.get("done");
   if ((done !== "deleted" && done !== "published") || !isCount(count) || !isCount(left)) return undefined;
@@ -105,15 +105,15 @@ export const doneSentence = (query: URLSearchParams): string | undefined => {
   return left === 0
     ? published
     : `${published} ${left} could not be published, because there is no picture to show, or the operator has hidden it.`;
-};
+}
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value <= SELECTED_MAX;
 
 /** Refuses creating and publishing for a suspended account. Its other pages work. */
-export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
+export function refuseSuspended(layout: Layout, visitor: Visitor): PageReply | undefined {
   const { suspension } = visitor.account;
   if (suspension === undefined) return undefined;
   const sentence = suspendedSentence(suspension);
   return layout.message(403, { title: "Account suspended", sentence }, visitor);
-};
+}

@@ -183,20 +183,20 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
   };
 };
 
-const slugOf = (link: string, publicUrl: string): Slug | undefined => {
+function slugOf(link: string, publicUrl: string): Slug | undefined {
   if (!URL.canParse(link)) return undefined;
   const { origin, pathname } = new URL(link);
   const [, slug] = /^\/p\/([^/]+)\/*$/.exec(pathname) ?? []; // the page itself is redirected to the path without slashes
   return origin === new URL(publicUrl).origin ? parseSlug(slug ?? "") : undefined;
-};
+}
 
 /** A limit that a page asks for; none if it is no number of pixels. */
 const pixelsOf = (asked: string | null): number =>
   asked !== null && /^0*[1-9]\d{0,5}$/.test(asked) ? Number(asked) : Number.POSITIVE_INFINITY;
 
 /** The largest size in the same proportion. Rounded: that passes no limit, because limits are whole pixels. */
-const within = (size: PixelSize, max: PixelSize): PixelSize => {
+function within(size: PixelSize, max: PixelSize): PixelSize {
   const scale = Math.min(1, max.widthPixels / size.widthPixels, max.heightPixels / size.heightPixels);
   const scaled = (pixels: number) => Math.max(1, Math.round(pixels * scale));
   return { widthPixels: scaled(size.widthPixels), heightPixels: scaled(size.heightPixels) };
-};
+}

@@ -33,7 +33,7 @@ type Parts = {
  * `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it has no header, for frames in other pages.
  * While the panorama is in progress, a script of the page reads `…/status`.
  */
-export const viewerPages = (parts: Parts): readonly Page[] => {
+export function viewerPages(parts: Parts): readonly Page[] {
   const { panoramas, guard, layout } = parts;
   const findPublic = async ({ params }: PageRequest) => {
     const slug = parseSlug(params.slug ?? "");
@@ -101,7 +101,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       }),
     ),
   ];
-};
+}
 
 /** The files of a panorama whose URLs nobody may open, because an operator has hidden it. Its owner still sees it. */
 const OWN_FILES = [
@@ -109,11 +109,11 @@ const OWN_FILES = [
   ["thumbnail.webp", "image/webp"],
 ] as const;
 
-const ownFile = async (
+async function ownFile(
   { images }: Parts,
   task: Task,
   contentType: (typeof OWN_FILES)[number][1],
-): Promise<PageReply | undefined> => {
+): Promise<PageReply | undefined> {
   if (!hasPermanentImage(task)) return undefined;
   const { imageName } = task.image;
   const read = await images.read(contentType === "image/jpeg" ? imageName : thumbnailNameOf(imageName));
@@ -124,20 +124,20 @@ const ownFile = async (
     "x-content-type-options": "nosniff",
   };
   return { status: 200, headers, body: read.value };
-};
+}
 
-const progress = async ({ panoramas, clock }: Parts, task: Task): Promise<Progress> => {
+async function progress({ panoramas, clock }: Parts, task: Task): Promise<Progress> {
   const forecast = await panoramas.forecast(task);
   const now = clock.now();
   return progressOf(task, now, forecast, panoramas.isLate(task, now));
-};
+}
 
-const viewer = async (
+async function viewer(
   parts: Parts,
   task: Task,
   folder: "/p" | "/works",
   { visitor, query }: { readonly visitor: Visitor | undefined; readonly query: URLSearchParams },
-): Promise<PageReply> => {
+): Promise<PageReply> {
   const { images, layout, publicUrl } = parts;
   const isPublic = task.request.visibility === "public";
   const isEmbedded = query.get("embed") === "1";
@@ -188,4 +188,4 @@ const viewer = async (
     ? linkPreview(task, scene.link, publicUrl, layout.site.name)
     : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head, modules: ["sphere.js"] });
-};
+}

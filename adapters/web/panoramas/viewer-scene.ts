@@ -147,7 +147,7 @@ ${
 }`;
 
 /** Metadata for search engines and for the link previews of chats and social networks. */
-export const linkPreview = (task: ViewableTask, link: string, publicUrl: string, siteName: string): Html => {
+export function linkPreview(task: ViewableTask, link: string, publicUrl: string, siteName: string): Html {
   const title = titleOf(task);
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
   const label = sourceLabel(task.sourceType).replace(/^\w/, (first) => first.toLowerCase());
@@ -173,10 +173,10 @@ export const linkPreview = (task: ViewableTask, link: string, publicUrl: string,
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
-};
+}
 
 /** The form for a new panorama, filled with these values. A prompt that does not fit into an address is left out. */
-const creationPath = (values: Partial<Pick<CreationRequest, "prompt" | "resolution" | "visibility">>): string => {
+function creationPath(values: Partial<Pick<CreationRequest, "prompt" | "resolution" | "visibility">>): string {
   const { prompt = "", resolution, visibility } = values;
   const short = { ...(resolution && { resolution }), ...(visibility && { visibility }) };
   // A longer text need not be encoded: that only makes it longer.
@@ -184,4 +184,4 @@ const creationPath = (values: Partial<Pick<CreationRequest, "prompt" | "resoluti
   const query = new URLSearchParams({ ...(isShort && { prompt }), ...short }).toString();
   if (query.length <= QUERY_CHARACTERS_MAX) return query === "" ? "/works" : `/works?${query}`;
   return creationPath(short);
-};
+}

@@ -24,29 +24,29 @@ export type Progress = {
 };
 
 /** `isLate`: it takes longer than usual. */
-export const progressOf = (
+export function progressOf(
   task: Task,
   now: Date,
   { ahead, estimatedSeconds }: TaskForecast,
   isLate: boolean,
-): Progress => {
+): Progress {
   const elapsed = Math.max(0, Math.floor((now.getTime() - task.reservedAt.getTime()) / 1000));
   const progress = { ...phaseOf(task, ahead), note: isLate ? lateNote(task) : "", elapsed_seconds: elapsed };
   if (estimatedSeconds === undefined || isLate) return { ...progress, rest: "" };
   const percent = Math.min(99, Math.round((100 * elapsed) / (elapsed + estimatedSeconds)));
   return { ...progress, rest: restOf(estimatedSeconds), done_percent: percent };
-};
+}
 
 /** Rounded, because the next generation takes a little more or less than the last ones. */
-const restOf = (seconds: number): string => {
+function restOf(seconds: number): string {
   if (seconds < 8) return "A few seconds left";
   if (seconds <= 90) return `About ${5 * Math.round(seconds / 5)} seconds left`;
   return `About ${Math.round(seconds / 60)} minutes left`;
-};
+}
 
 type Phase = Pick<Progress, "phase" | "words">;
 
-const phaseOf = (task: Task, ahead: number | undefined): Phase => {
+function phaseOf(task: Task, ahead: number | undefined): Phase {
   switch (task.state) {
     case "queued":
       return { phase: "queued", words: ahead === undefined ? "Waiting for its turn" : placeInLine(ahead) };
@@ -61,14 +61,14 @@ const phaseOf = (task: Task, ahead: number | undefined): Phase => {
     case "succeeded":
       return phaseOfImage(task);
   }
-};
+}
 
 /** "3rd in line" and not "2 ahead of you": those ahead may be the reader's own. */
-const placeInLine = (ahead: number): string => {
+function placeInLine(ahead: number): string {
   if (ahead === 0) return "Next in line";
   if (ahead > AHEAD_MAX) return `More than ${AHEAD_MAX} ahead in line`;
   return `${ordinal(ahead + 1)} in line`;
-};
+}
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
 const ENDINGS: Readonly<Record<Intl.LDMLPluralRule, string>> = {
@@ -81,7 +81,7 @@ const ENDINGS: Readonly<Record<Intl.LDMLPluralRule, string>> = {
 };
 const ordinal = (n: number): string => `${n}${ENDINGS[ORDINALS.select(n)]}`;
 
-const phaseOfImage = ({ image }: SucceededTask): Phase => {
+function phaseOfImage({ image }: SucceededTask): Phase {
   switch (image.status) {
     case "uploading":
       return { phase: "saving", words: "Almost there: saving the picture" };
@@ -93,7 +93,7 @@ const phaseOfImage = ({ image }: SucceededTask): Phase => {
     case "expired":
       return { phase: "ended", words: "The picture is no longer stored" };
   }
-};
+}
 
 const REFRESH_SECONDS = 3;
 

@@ -18,12 +18,12 @@ export const SELECTION_FORM = "selection";
  * A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts).
  * `isLate`: it takes longer than usual. `demo`: what the demo painter makes of the prompt, if it paints it.
  */
-export const workCard = (
+export function workCard(
   task: Task,
   visitor: Visitor,
   images: Images,
   { isLate, demo }: { readonly isLate: boolean; readonly demo: Html | undefined },
-): Html => {
+): Html {
   const state = stateOf(task, isLate);
   const title = titleOf(task);
   const isPermanent = hasPermanentImage(task);
@@ -46,14 +46,14 @@ export const workCard = (
 <div class="action-list" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
     isCancelable(task) && cancelAction(task, title, visitor)
   }${!isInProgress(task) && ownerActions(task, title, visitor, images)}</div></details></li>`;
-};
+}
 
 const VISIBILITY_WORDS: Readonly<Record<Visibility, string>> = { public: "public", private: "private" };
 
 type State = { readonly label: string; readonly tone: "calm" | "busy" | "bad"; readonly note?: string };
 
 /** `undefined` if everything is normal. */
-const stateOf = (task: Task, isLate: boolean): State | undefined => {
+function stateOf(task: Task, isLate: boolean): State | undefined {
   if (isActive(task)) {
     const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
     return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
@@ -82,13 +82,13 @@ const stateOf = (task: Task, isLate: boolean): State | undefined => {
     case "expired":
       return { label: "Image no longer available", tone: "bad" };
   }
-};
+}
 
 /** The accessible names begin with the visible ones and name the panorama, because every tile has the same buttons. */
 const cancelAction = ({ id }: Task, title: string, { formToken }: Visitor): Html => html`
 <form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link" aria-label="Cancel: ${title}">Cancel</button></form>`;
 
-const ownerActions = (task: Task, title: string, { formToken }: Visitor, images: Images): Html => {
+function ownerActions(task: Task, title: string, { formToken }: Visitor, images: Images): Html {
   const other = task.request.visibility === "public" ? "private" : "public";
   const makeOther = other === "public" ? "Make public" : "Make private";
   const again = task.state === "succeeded" ? "Remix" : "Try again";
@@ -106,4 +106,4 @@ ${
 }
 <details class="delete"><summary aria-label="Delete: ${title}">Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
 <p>This can’t be undone. Used credits aren’t returned.</p><button class="button danger small" aria-label="Delete permanently: ${title}">Delete permanently</button></form></details>`;
-};
+}

@@ -43,19 +43,19 @@ export const fieldsWithPrompt = (prompt: string): URLSearchParams =>
   new URLSearchParams({ prompt: [...prompt].slice(0, PROMPT_CHARACTERS_MAX).join("") });
 
 /** Form fields to create the same panorama again. */
-export const fieldsOf = ({ request }: Task, images: Images): URLSearchParams => {
+export function fieldsOf({ request }: Task, images: Images): URLSearchParams {
   const { prompt = "", resolution, visibility, seed, imageUrls } = request;
   const form = new URLSearchParams({ ...Object.fromEntries(fieldsWithPrompt(prompt)), resolution, visibility });
   if (seed !== undefined) form.set("seed", String(seed));
   for (const url of imageUrls) form.append(isStoredHere(url, images) ? "uploaded_url" : "image_url", url);
   return form;
-};
+}
 
 /** Adds a panorama to be changed, as the first picture. The field `change` also opens the form again after a login. */
-export const addSource = (form: URLSearchParams, { slug, image }: SucceededTask, images: Images): void => {
+export function addSource(form: URLSearchParams, { slug, image }: SucceededTask, images: Images): void {
   form.set("change", slug);
   form.set("uploaded_url", images.urlOf(image.imageName));
-};
+}
 
 const isStoredHere = (url: string, images: Images): boolean =>
   URL.canParse(url) && new URL(url).origin === imageOrigin(images);
@@ -118,12 +118,7 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 };
 
 /** Shows the URLs of the form even if the model accepts fewer, for example when a panorama is created again. */
-const pictureFields = (
-  form: URLSearchParams,
-  images: Images,
-  { uploads }: PanoramaPolicy,
-  abilities: Abilities,
-): Html => {
+function pictureFields(form: URLSearchParams, images: Images, { uploads }: PanoramaPolicy, abilities: Abilities): Html {
   const { imagesMin, imagesMax } = abilities;
   const uploaded = form.getAll("uploaded_url");
   const typedUrls = form.getAll("image_url").filter((url) => url.trim() !== "");
@@ -141,7 +136,7 @@ ${
 <p class="visually-hidden" id="chosen" role="status"></p>
 <div class="addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${typedUrls[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
 </details>`;
-};
+}
 
 /** Of a panorama, the thumbnail is shown. */
 const uploadedPicture = (url: string, number: number, images: Images): Html =>

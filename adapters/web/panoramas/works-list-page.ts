@@ -100,21 +100,21 @@ ${(!isFirst || hasFilters(search)) && html`<a class="button quiet" href="${isFir
  * Words and resolution have no index: such a search reads the tasks from new to old, and has no link to newer pages.
  * Other filters can be paged in both directions.
  */
-const readWorks = (
+function readWorks(
   { panoramas }: WorksParts,
   { text: _, ...search }: WorksSearch,
   { account }: Visitor,
   start: PageStart,
-): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> => {
+): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> {
   const { words, resolution, ...filter } = search;
   return words.length === 0 && resolution === undefined
     ? panoramas.list(account.id, WORKS_PER_PAGE, { ...start, filter })
     : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
-};
+}
 
 type EmptyList = { readonly hasForm: boolean; readonly isFirst: boolean; readonly next: TaskId | undefined };
 
-const emptyList = (search: WorksSearch, { hasForm, isFirst, next }: EmptyList): Html => {
+function emptyList(search: WorksSearch, { hasForm, isFirst, next }: EmptyList): Html {
   if (!hasFilters(search)) {
     const nothing = hasForm
       ? "Nothing here yet. Describe a place above, and it is here in a moment."
@@ -128,4 +128,4 @@ const emptyList = (search: WorksSearch, { hasForm, isFirst, next }: EmptyList): 
   }
   return html`<div class="nothing"><p>${text === "" ? "Nothing found yet with these filters." : html`Nothing found yet for “<bdi>${text}</bdi>”.`}</p>
 <p class="hint">Your latest panoramas have been searched. Older ones may match.</p></div>`;
-};
+}

@@ -9,7 +9,7 @@ import { addSource, fieldsOf, fieldsWithPrompt } from "./works-form.js";
 import { type WorksParts, worksListPage } from "./works-list-page.js";
 
 /** `/works` of a logged-in account: the list of its panoramas, the form to create one, and actions on each. */
-export const worksPages = (parts: WorksParts): readonly Page[] => {
+export function worksPages(parts: WorksParts): readonly Page[] {
   const options = cardFormOptions(parts);
   return [
     listRoute(parts),
@@ -19,7 +19,7 @@ export const worksPages = (parts: WorksParts): readonly Page[] => {
     deleteRoute(parts, options),
     selectedWorks(parts, options),
   ];
-};
+}
 
 /** Options for the forms on a work card. For a form token of an earlier session, the answer is 403 with the list. */
 const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
@@ -34,8 +34,8 @@ const cardFormOptions = (parts: WorksParts): MemberFormOptions => ({
 });
 
 /**
- * `?from={slug}` fills the form with the values of one of their panoramas, `?prompt=` with a prompt. `?change={slug}` makes one of
- * their own or a public panorama its first picture.
+ * `?from={slug}` fills the form with the values of one of their panoramas, `?prompt=` with a prompt. `?change={slug}`
+ * makes one of their own or a public panorama its first picture.
  */
 const listRoute = (parts: WorksParts): Page => ({
   method: "GET",

@@ -12,7 +12,7 @@ export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
   readonly resolution: Resolution | undefined;
 };
 
-export const parseWorksSearch = (query: URLSearchParams): WorksSearch => {
+export function parseWorksSearch(query: URLSearchParams): WorksSearch {
   const { text, words } = parseSearchText(query);
   const status = TASK_STATUSES.find((one) => one === query.get("status"));
   const visibility = VISIBILITIES.find((one) => one === query.get("visibility"));
@@ -23,16 +23,16 @@ export const parseWorksSearch = (query: URLSearchParams): WorksSearch => {
     ...(visibility && { visibility }),
     resolution: RESOLUTION_NAMES.find((one) => one === query.get("resolution")),
   };
-};
+}
 
 export const hasFilters = ({ words, status, visibility, resolution }: WorksSearch): boolean =>
   words.length > 0 || status !== undefined || visibility !== undefined || resolution !== undefined;
 
 /** Path of a page of the works list. */
-export const worksPath = (
+export function worksPath(
   { text, status, visibility, resolution }: WorksSearch,
   place: Readonly<Record<string, string>> = {},
-): string => {
+): string {
   const query = new URLSearchParams({
     ...(text !== "" && { q: text }),
     ...(status && { status }),
@@ -41,7 +41,7 @@ export const worksPath = (
     ...place,
   });
   return query.size === 0 ? "/works" : `/works?${query}`;
-};
+}
 
 const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = {
   processing: "In progress",
@@ -84,12 +84,10 @@ const select = (
   )}</select>`;
 
 /** Reads the search text from the query, and its words. */
-export const parseSearchText = (
-  query: URLSearchParams,
-): { readonly text: string; readonly words: readonly string[] } => {
+export function parseSearchText(query: URLSearchParams): { readonly text: string; readonly words: readonly string[] } {
   const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
   return { text, words: searchWords(text) };
-};
+}
 
 /** Renders a search field with its button. `label`: for screen readers. */
 export const searchField = (text: string, label: string, placeholder: string): Html => html`

@@ -25,7 +25,7 @@ type Parts = {
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
  * the abilities change, so it is kept.
  */
-export const docsPage = ({ describe, guidesFolder, policy, panoramas, guard, layout }: Parts): Page => {
+export function docsPage({ describe, guidesFolder, policy, panoramas, guard, layout }: Parts): Page {
   const rendered = keptFor(async (abilities: Abilities) => {
     const { renderDocs } = await import("../docs/render-docs.js");
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
@@ -59,13 +59,13 @@ export const docsPage = ({ describe, guidesFolder, policy, panoramas, guard, lay
       return visitor === undefined ? publicReply(abilities) : reply(abilities, visitor);
     },
   };
-};
+}
 
-const keysOf = (visitor: Visitor | undefined, hasSignUp: boolean): Html => {
+function keysOf(visitor: Visitor | undefined, hasSignUp: boolean): Html {
   const variable = html`The examples read your key from <code>$PANORAMA_API_KEY</code>.`;
   if (visitor !== undefined) {
     return html`<p class="notice">${variable} A key is shown only when it is made: <a href="/account/keys">your keys</a>.</p>`;
   }
   const logIn = html`<a href="/login?next=%2Fdocs">${hasSignUp ? "log in" : "Log in"}</a>`;
   return html`<p class="notice">${variable} ${hasSignUp && html`<a href="/signup">Sign up</a> or `}${logIn} to get one.</p>`;
-};
+}

@@ -36,7 +36,7 @@ const MILLISECONDS_PER_HOUR = 3_600_000;
  * The operator's choice, another one each hour. One that is no longer public is passed over. Without a choice the
  * bundled picture: what others publish never changes the front page.
  */
-export const heroPicture = async (parts: Parts): Promise<HeroPicture> => {
+export async function heroPicture(parts: Parts): Promise<HeroPicture> {
   const { heroPanoramas, clock, files } = parts;
   const hour = Math.floor(clock.now().getTime() / MILLISECONDS_PER_HOUR);
   for (let index = 0; index < heroPanoramas.length; index++) {
@@ -52,10 +52,10 @@ export const heroPicture = async (parts: Parts): Promise<HeroPicture> => {
     picture: files.urlOf("hero.jpg"),
     scrim: "dim",
   };
-};
+}
 
 /** `undefined` if its image or its thumbnail is not stored. */
-const pictureOf = (task: SucceededTask, { images, pictures }: Parts): HeroPicture | undefined => {
+function pictureOf(task: SucceededTask, { images, pictures }: Parts): HeroPicture | undefined {
   const { image, slug, request } = task;
   if (image.status !== "saved") return undefined;
   return {
@@ -65,7 +65,7 @@ const pictureOf = (task: SucceededTask, { images, pictures }: Parts): HeroPictur
     picture: images.urlOf(image.imageName),
     scrim: scrimFor(pictures.brightestGrey(thumbnailNameOf(image.imageName))),
   };
-};
+}
 
 /**
  * Up to these greys, the scrim of this name darkens a picture to a grey of 105 or less, on which the text of the page

@@ -87,21 +87,21 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
   },
 });
 
-const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
+function wordsAndPictures({ imagesMin, imagesMax }: Abilities): string {
   if (imagesMax === 0) return "A sentence is enough.";
   const pictures = imagesMax === 1 ? "one picture" : imagesMax === 2 ? "up to two pictures" : "up to three pictures";
   return imagesMin > 0
     ? `Add ${pictures} of your own, and a sentence if you like.`
     : `A sentence is enough. Add ${pictures} of your own if you like.`;
-};
+}
 
 /** The form leads strangers over the sign-up to `/works`, with the prompt. If sign-up is closed, it says so. */
-const hero = (
+function hero(
   { title, viewer, thumbnail, picture, scrim }: HeroPicture,
   enter: (path: string) => string,
   reader: SignUpMode | "member",
   { examples, surprises, offer }: Suggestions,
-): Html => {
+): Html {
   const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
   const example = (prompt: string, text: string): Html =>
     html`<li><a href="${enter(`/works?${new URLSearchParams({ prompt })}`)}">${text}</a></li>`;
@@ -123,9 +123,9 @@ ${offer && html`<p class="hero-offer">${offer}</p>`}</div>
 <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
 ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>
 </section>`;
-};
+}
 
-const priceOf = (name: Resolution, { prices, packs }: Pick<PanoramaPolicy, "prices" | "packs">): Html => {
+function priceOf(name: Resolution, { prices, packs }: Pick<PanoramaPolicy, "prices" | "packs">): Html {
   const price = atMostText(prices[name], packs);
   return html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span>${price && html`<span>${price}</span>`}</li>`;
-};
+}

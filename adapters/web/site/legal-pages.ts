@@ -25,10 +25,10 @@ const FACT = /\{\{(\w+)\}\}/g;
  * Reads `terms.md`, `privacy.md` and `contact.md` if they exist, fills the facts in and renders them. The error is
  * a sentence: the folder has none of them, one cannot be read, or has a name in double braces that is no fact.
  */
-export const readLegalPages = async (
+export async function readLegalPages(
   folder: string,
   facts: LegalFacts = {},
-): Promise<Result<readonly LegalPage[], string>> => {
+): Promise<Result<readonly LegalPage[], string>> {
   const pages: LegalPage[] = [];
   for (const { file, path, title } of PAGES) {
     const text = await readFile(join(folder, file), "utf8").catch((error: NodeJS.ErrnoException) => error);
@@ -46,19 +46,19 @@ export const readLegalPages = async (
   if (pages.length === 0)
     return err(`must have at least one of the files ${PAGES.map(({ file }) => file).join(", ")}.`);
   return ok(pages);
-};
+}
 
 /** `/terms`, `/privacy` and `/contact`. */
 export const legalPages = (pages: readonly LegalPage[], guard: SessionGuard, layout: Layout): readonly Page[] =>
   pages.map(({ path, title, content }) => prosePage({ path, title, read: () => content }, guard, layout));
 
 /** `/providers`: the document of that name, for people who want more than the demo painter. Rendered once. */
-export const providersPage = (file: string, guard: SessionGuard, layout: Layout): Page => {
+export function providersPage(file: string, guard: SessionGuard, layout: Layout): Page {
   const title = "Providers";
   let content: Promise<Html> | undefined;
   const read = () => (content ??= readFile(file, "utf8").then((text) => rendered(text, title)));
   return prosePage({ path: "/providers", title, read }, guard, layout);
-};
+}
 
 type Prose = Omit<LegalPage, "content"> & { readonly read: () => Html | Promise<Html> };
 

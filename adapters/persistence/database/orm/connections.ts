@@ -42,11 +42,11 @@ abstract class SharedConnection extends AbstractSqlConnection {
   }
 }
 
-const sqlOf = (context: unknown): Sql => {
+function sqlOf(context: unknown): Sql {
   const { sql } = (context ?? {}) as Partial<StatementContext>;
   if (sql === undefined) throw new Error("Statements need an entity manager of entitiesOf or inUnitOfWork.");
   return sql;
-};
+}
 
 /** The ORM counts what an update or a delete has changed, and `Sql` only returns rows. */
 const returningRows = (text: string): string =>
@@ -65,9 +65,9 @@ class PostgresConnection extends SharedConnection {
 }
 
 /** Errors stay as they are: callers know `StoreBusy`, `StoreUnreachable` and the codes of PostgreSQL. */
-const rethrown = (error: Error): never => {
+function rethrown(error: Error): never {
   throw error;
-};
+}
 
 export class SqliteEntityDriver extends AbstractSqlDriver<SqliteEntityConnection> {
   constructor(config: Configuration) {

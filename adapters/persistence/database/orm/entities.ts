@@ -12,7 +12,7 @@ const DRIVERS = { sqlite: SqliteEntityDriver, postgresql: PostgresEntityDriver }
 const orms = new Map<Dialect, MikroORM>();
 
 /** Describes the entities to the ORM, which takes longer than a request may: whoever makes stores does it first. */
-export const prepareEntities = (dialect: Dialect): MikroORM => {
+export function prepareEntities(dialect: Dialect): MikroORM {
   const known = orms.get(dialect);
   if (known !== undefined) return known;
   const orm = MikroORM.initSync({
@@ -24,15 +24,15 @@ export const prepareEntities = (dialect: Dialect): MikroORM => {
   });
   orms.set(dialect, orm);
   return orm;
-};
+}
 
 /** An entity manager for one use. It would not read a row a second time. */
-const managerOn = (dialect: Dialect, sql: Sql): SqlEntityManager => {
+function managerOn(dialect: Dialect, sql: Sql): SqlEntityManager {
   const manager = prepareEntities(dialect).em.fork() as SqlEntityManager;
   const context: StatementContext = { sql };
   manager.setTransactionContext(context);
   return manager;
-};
+}
 
 /** Reads and writes of one statement each. A change of several statements takes `inUnitOfWork`. */
 export type Entities = Pick<
@@ -45,12 +45,12 @@ export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">):
   managerOn(dialect, dialect === "sqlite" ? inTurn(sql) : sql);
 
 /** SQLite answers at once: others must have their turn between two statements of a page. */
-const inTurn =
-  (sql: Sql): Sql =>
-  async (statement, parameters) => {
+function inTurn(sql: Sql): Sql {
+  return async (statement, parameters) => {
     await shortTurn();
     return sql(statement, parameters);
   };
+}
 
 /** A store whose tables are read and changed as entities. */
 export abstract class EntityStore {
@@ -82,20 +82,20 @@ export const inUnitOfWork = <T, E>(
   });
 
 /** `inUnitOfWork` for what nothing refuses. */
-export const changeEntities = async <T>(
+export async function changeEntities<T>(
   database: Pick<Database, "dialect" | "transaction">,
   work: (manager: SqlEntityManager, sql: Sql) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const changed = await inUnitOfWork<T, never>(database, async (manager, sql) => ok(await work(manager, sql)));
   return changed._unsafeUnwrap();
-};
+}
 
 /** An entity as a row of a prepared statement, for the functions that read the rows of both. */
-export const rowOf = <Entity extends object>(table: EntitySchema<Entity>, entity: Entity): Row => {
+export function rowOf<Entity extends object>(table: EntitySchema<Entity>, entity: Entity): Row {
   const [orm] = orms.values();
   const properties = orm?.getMetadata(table).props ?? [];
   return Object.fromEntries(properties.map(({ name, fieldNames }) => [fieldNames[0], entity[name]]));
-};
+}
 
 /** Locks the rows that it reads, and skips rows that are locked already. SQLite has one writer at a time. */
 export const lockFree = (dialect: Dialect) =>

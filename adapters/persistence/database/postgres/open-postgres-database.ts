@@ -28,11 +28,11 @@ const COMMAND_LOCK_MILLISECONDS = 60_000;
 const COMMAND_RESPONSE_MILLISECONDS = 60 * 60_000;
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
-export const openPostgresDatabase = async (
+export async function openPostgresDatabase(
   url: string,
   connectionsMax: number,
   patience: Patience = "requests",
-): Promise<PostgresDatabase> => {
+): Promise<PostgresDatabase> {
   const database = postgresDatabase(url, connectionsMax, patience);
   try {
     await database.ping().catch((error: unknown) => {
@@ -45,22 +45,22 @@ export const openPostgresDatabase = async (
     await database.close();
     throw error;
   }
-};
+}
 
 /** Throws if the server only reads. Commands may read there. */
-export const requireWritable = async ({ sql }: Pick<PostgresDatabase, "sql">): Promise<void> => {
+export async function requireWritable({ sql }: Pick<PostgresDatabase, "sql">): Promise<void> {
   const [row] = await sql("select current_setting('transaction_read_only') as answer");
   if (row?.answer !== "on") return;
   const problem = "PostgreSQL can only be read: it is a standby, or default_transaction_read_only is on";
   throw new DatabaseError("configuration", `${problem}. Set DATABASE_URL to the primary server.`);
-};
+}
 
 /** A database on connections of its own, which are opened when they are needed. */
-export const postgresDatabase = (
+export function postgresDatabase(
   url: string,
   connectionsMax: number,
   patience: Patience = "requests",
-): PostgresDatabase => {
+): PostgresDatabase {
   const isCommand = patience === "commands";
   const config = {
     connectionString: url,
@@ -76,4 +76,4 @@ export const postgresDatabase = (
     idleMilliseconds: IDLE_MILLISECONDS,
   });
   return new PostgresDatabase(connections, OWN_DATABASE, "");
-};
+}

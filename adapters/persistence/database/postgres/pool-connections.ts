@@ -60,7 +60,7 @@ export const queryOn =
   async (statement, parameters) =>
     (await client.query(queryOf(statement, parameters))).rows;
 
-const ignore = (): void => {};
+function ignore(): void {}
 
 /** Without values it is one message, in which `begin` and settings can be together. */
 const queryOf = ({ text, name }: PostgresStatement, parameters: readonly unknown[]): PoolQuery =>

@@ -37,14 +37,14 @@ const DISK_FULL = "53100";
 const STALE_PLAN = "0A000";
 
 /** A database on the connections of an embedder. Throws if its settings do not fit. */
-export const databaseInPool = async ({ pool, schema }: PostgresInstallation): Promise<PostgresDatabase> => {
+export async function databaseInPool({ pool, schema }: PostgresInstallation): Promise<PostgresDatabase> {
   const database = new PostgresDatabase(new PoolConnections(pool), namesInSchema(schema), `; ${TRANSACTION_LIMITS}`);
   const [row] = await database.sql("select current_setting('default_transaction_isolation') as isolation");
   if (row?.isolation === ISOLATION) return database;
   throw new Error(
     `The connections of the pool have default_transaction_isolation ${JSON.stringify(row?.isolation)}. The stores need ${JSON.stringify(ISOLATION)}.`,
   );
-};
+}
 
 /** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
 export class PostgresDatabase implements Database {
@@ -169,11 +169,11 @@ export class PostgresDatabase implements Database {
 
 const unprepared = (text: string): PostgresStatement => ({ text, brief: false });
 
-const rowsOf = async (
+async function rowsOf(
   connection: Pick<Connections | Lease, "query">,
   statement: PostgresStatement,
   parameters: readonly unknown[] = [],
-): Promise<Row[]> => {
+): Promise<Row[]> {
   try {
     return await connection.query(statement, parameters);
   } catch (error) {
@@ -181,7 +181,7 @@ const rowsOf = async (
     Error.captureStackTrace(error as Error);
     throw error;
   }
-};
+}
 
 const busyOr = (error: unknown): unknown => {
   const code = codeOf(error);
@@ -203,11 +203,11 @@ const NETWORK = new Set([
 const WITHOUT_CODE = /^(Connection terminated|PostgreSQL did not answer for)/;
 
 /** True for an error that says that PostgreSQL cannot be reached, not that it refuses the statement. */
-const isUnreachable = (error: unknown): error is Error => {
+function isUnreachable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
   return typeof code === "string" ? SHUTDOWN.test(code) || NETWORK.has(code) : WITHOUT_CODE.test(error.message);
-};
+}
 
 const abortedAgain = (cause: unknown): StoreBusy =>
   new StoreBusy("PostgreSQL aborts a transaction again and again.", { cause });
@@ -215,13 +215,13 @@ const abortedAgain = (cause: unknown): StoreBusy =>
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 
 /** The statement with PostgreSQL's numbered parameters. */
-const numbered = (statement: string): string => {
+function numbered(statement: string): string {
   let number = 0;
   return statement.replaceAll("?", () => {
     number += 1;
     return `$${number}`;
   });
-};
+}
 
 /** On a connection a name belongs to one text, whoever prepares it: another installation, or another version. */
 const nameOf = (text: string): string =>

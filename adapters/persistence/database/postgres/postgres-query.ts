@@ -63,7 +63,7 @@ export class PostgresQuery extends driverQuery(pg) {
 
 type Field = { readonly name: string; readonly dataTypeID: number };
 
-const readerOf = (fields: readonly Field[]): RowReader => {
+function readerOf(fields: readonly Field[]): RowReader {
   const toRow = rowMaker(fields.map(({ name }) => name));
   const parsed = fields.flatMap(({ dataTypeID }, index) => {
     const parse = parserOf(dataTypeID);
@@ -77,4 +77,4 @@ const readerOf = (fields: readonly Field[]): RowReader => {
     }
     return toRow(row);
   };
-};
+}

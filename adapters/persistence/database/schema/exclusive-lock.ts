@@ -11,7 +11,7 @@ export type ExclusiveLock = { release(): void };
  * lock of a SQLite transaction that never ends, so the operating system releases it when the process ends, even by
  * `kill -9`: it is never stale. Nothing is written to the file, and its existence means nothing.
  */
-export const lockExclusively = (file: string): ExclusiveLock | undefined => {
+export function lockExclusively(file: string): ExclusiveLock | undefined {
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   try {
     database.exec("begin exclusive");
@@ -21,4 +21,4 @@ export const lockExclusively = (file: string): ExclusiveLock | undefined => {
     if (error instanceof Error && /database is locked/i.test(error.message)) return undefined;
     throw cannotOpenFile(file, error);
   }
-};
+}

@@ -46,7 +46,7 @@ export type MigrationText = { readonly name: string; readonly statements: readon
  * in a transaction. A later version only appends steps. They record themselves: `openDatabase` knows them, and
  * `migrate` may follow.
  */
-export const migrationTexts = ({ dialect, name, tables }: InstallationNames): readonly MigrationText[] => {
+export function migrationTexts({ dialect, name, tables }: InstallationNames): readonly MigrationText[] {
   const names = dialect === "postgresql" ? namesInSchema(name) : namesWithPrefix(name);
   const [first, ...others] = stepsOf(tables).map((step) => ({
     name: step.name,
@@ -55,22 +55,22 @@ export const migrationTexts = ({ dialect, name, tables }: InstallationNames): re
   if (first === undefined) return [];
   const schema = dialect === "postgresql" && name !== undefined ? [`create schema if not exists "${name}"`] : [];
   return [{ ...first, statements: [...schema, recordTable(dialect, names), ...first.statements] }, ...others];
-};
+}
 
 const statementsOf = ({ name, up }: Step, dialect: Dialect, names: TableNames): readonly string[] => [
   ...up[dialect].map(names.inMigration),
   `insert into ${names.of(MIGRATION_TABLE)} (name) values ('${name}')`,
 ];
 
-const recordTable = (dialect: Dialect, names: TableNames): string => {
+function recordTable(dialect: Dialect, names: TableNames): string {
   const table = `create table if not exists ${names.of(MIGRATION_TABLE)}`;
   return dialect === "postgresql"
     ? `${table} (id serial primary key, name varchar(255), executed_at timestamptz default current_timestamp)`
     : `${table} (id integer not null primary key autoincrement, name varchar(255), executed_at datetime default current_timestamp)`;
-};
+}
 
 /** `migrate` with these steps. */
-export const migratePool = async (pool: PostgresPool, steps: readonly Step[], schema?: string): Promise<void> => {
+export async function migratePool(pool: PostgresPool, steps: readonly Step[], schema?: string): Promise<void> {
   const names = namesInSchema(schema);
   const client = await pool.connect();
   const ignore = (): void => {}; // a lost connection fails the statement in progress
@@ -89,18 +89,18 @@ export const migratePool = async (pool: PostgresPool, steps: readonly Step[], sc
     client.off("error", ignore);
     client.release(broken);
   }
-};
+}
 
 /**
  * Runs all steps of a new installation, whose tables nobody uses yet, or the next step of an existing one. Returns
  * whether more are pending. Migrations may take long, so the limits of the embedder's requests do not apply to them.
  */
-const migrateInTransaction = async (
+async function migrateInTransaction(
   client: PoolClient,
   steps: readonly Step[],
   names: TableNames,
   schema: string | undefined,
-): Promise<boolean> => {
+): Promise<boolean> {
   await client.query({
     text: `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0;
       set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(${MIGRATION_LOCK});
@@ -115,14 +115,10 @@ const migrateInTransaction = async (
   }
   await client.query({ text: "commit" });
   return !isNew && pending.length > 1;
-};
+}
 
 /** Returns whether the table was missing. */
-const createRecordTable = async (
-  client: PoolClient,
-  names: TableNames,
-  schema: string | undefined,
-): Promise<boolean> => {
+async function createRecordTable(client: PoolClient, names: TableNames, schema: string | undefined): Promise<boolean> {
   const table = names.of(MIGRATION_TABLE);
   const known = await client.query({ text: "select to_regclass($1) is not null as there", values: [table] });
   if (known.rows[0]?.there === true) return false;
@@ -133,10 +129,10 @@ const createRecordTable = async (
   }
   await client.query({ text: recordTable("postgresql", names) });
   return true;
-};
+}
 
 /** `migrate` with these steps. */
-export const migrateHandle = async (sqlite: SqliteHandle, steps: readonly Step[], prefix?: string): Promise<void> => {
+export async function migrateHandle(sqlite: SqliteHandle, steps: readonly Step[], prefix?: string): Promise<void> {
   const names = namesWithPrefix(prefix);
   const deadline = performance.now() + BUSY_MILLISECONDS;
   for (;;) {
@@ -147,10 +143,10 @@ export const migrateHandle = async (sqlite: SqliteHandle, steps: readonly Step[]
       await setTimeout(BUSY_PAUSE_MILLISECONDS);
     }
   }
-};
+}
 
 /** Synchronous, so that nobody else's statements become part of the transaction. */
-const runOnConnection = (sqlite: SqliteHandle, steps: readonly Step[], names: TableNames): void => {
+function runOnConnection(sqlite: SqliteHandle, steps: readonly Step[], names: TableNames): void {
   const execute = (statement: string) => sqlite.prepare(statement).run();
   execute("begin immediate");
   try {
@@ -165,4 +161,4 @@ const runOnConnection = (sqlite: SqliteHandle, steps: readonly Step[], names: Ta
     if (sqlite.isTransaction) execute("rollback");
     throw error;
   }
-};
+}

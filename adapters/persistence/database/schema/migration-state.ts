@@ -13,25 +13,25 @@ export type MigrationState =
   | { readonly kind: "ahead"; readonly steps: readonly string[] };
 
 /** `rows`: of the table that records the migrations; none if it does not exist. */
-export const migrationState = (rows: readonly RecordedStep[]): MigrationState => {
+export function migrationState(rows: readonly RecordedStep[]): MigrationState {
   if (isBeforeBaseline(rows)) return { kind: "earlier" };
   const unknown = unknownSteps(rows, Object.values(STEPS).flat());
   if (unknown.length > 0) return { kind: "ahead", steps: unknown };
   const pending = pendingSteps(rows, migrationSteps).map(({ name }) => name);
   return pending.length > 0 ? { kind: "pending", steps: pending } : { kind: "current" };
-};
+}
 
 /** Throws if this version cannot migrate the database. `database`: its name in the sentence. */
-export const refuseOther = (database: string, state: MigrationState): void => {
+export function refuseOther(database: string, state: MigrationState): void {
   if (state.kind === "ahead" || state.kind === "earlier") {
     throw new DatabaseError("configuration", migrationProblem(database, state));
   }
-};
+}
 
 /** Throws if this version cannot work with the database as it is. `database`: its name in the sentence. */
-export const requireCurrent = (database: string, state: MigrationState): void => {
+export function requireCurrent(database: string, state: MigrationState): void {
   if (state.kind !== "current") throw new DatabaseError("configuration", migrationProblem(database, state));
-};
+}
 
 /** The problem, and its solution. */
 export const migrationProblem = (database: string, state: Exclude<MigrationState, { kind: "current" }>): string => {

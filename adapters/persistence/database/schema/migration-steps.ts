@@ -33,23 +33,23 @@ export const MIGRATION_LOCK = 727_274;
 export type RecordedStep = { readonly name?: unknown };
 
 /** The steps that have not run yet. */
-export const pendingSteps = (rows: readonly RecordedStep[], steps: readonly Step[]): readonly Step[] => {
+export function pendingSteps(rows: readonly RecordedStep[], steps: readonly Step[]): readonly Step[] {
   const done = new Set(rows.map(({ name }) => name));
   return steps.filter(({ name }) => !done.has(name));
-};
+}
 
 /**
  * The recorded steps that this version does not know and that are not compatible: a later version has made them. Only
  * the author of a step can tell whether an earlier version works with it, and the name is all that an earlier version
  * sees.
  */
-export const unknownSteps = (rows: readonly RecordedStep[], known: readonly Step[]): readonly string[] => {
+export function unknownSteps(rows: readonly RecordedStep[], known: readonly Step[]): readonly string[] {
   const names = new Set<unknown>(known.map(({ name }) => name));
   return rows.map(({ name }) => String(name)).filter((name) => !names.has(name) && !name.endsWith("-compatible"));
-};
+}
 
 /** True if steps of a set of tables have run, but not its baseline: a version before 3.0.0 made the tables. */
-export const isBeforeBaseline = (rows: readonly RecordedStep[]): boolean => {
+export function isBeforeBaseline(rows: readonly RecordedStep[]): boolean {
   const names = rows.map(({ name }) => String(name));
   const [meter, panoramas] = [true, false].map((isMeter) =>
     names.filter((name) => name.startsWith("meter-") === isMeter),
@@ -57,4 +57,4 @@ export const isBeforeBaseline = (rows: readonly RecordedStep[]): boolean => {
   const lacks = (set: readonly string[] | undefined, baseline: string) =>
     set !== undefined && set.length > 0 && !set.includes(baseline);
   return lacks(meter, "meter-001-baseline") || lacks(panoramas, "001-baseline");
-};
+}

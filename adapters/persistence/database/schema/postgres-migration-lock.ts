@@ -14,7 +14,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK_DETECTED = "40P01";
 
 /** Repeats `migrate` while it fails because it did not get a table within `LOCK_MILLISECONDS`. */
-export const repeatWhileLocked = async <T>(migrate: () => Promise<T>): Promise<T> => {
+export async function repeatWhileLocked<T>(migrate: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + ATTEMPTS_MILLISECONDS;
   for (;;) {
     try {
@@ -24,10 +24,10 @@ export const repeatWhileLocked = async <T>(migrate: () => Promise<T>): Promise<T
       await setTimeout(PAUSE_MILLISECONDS);
     }
   }
-};
+}
 
-const isRefusedLock = (error: unknown): boolean => {
+function isRefusedLock(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
   return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
-};
+}

@@ -33,18 +33,18 @@ const SCHEMA_CHARACTERS_MAX = 63;
 const PREFIX_CHARACTERS_MAX = 32;
 
 /** Throws for a name that cannot be used. */
-const checked = (what: string, name: string, charactersMax: number): string => {
+function checked(what: string, name: string, charactersMax: number): string {
   if (IDENTIFIER.test(name) && name.length <= charactersMax && !/^(pg|sqlite)_/.test(name)) return name;
   throw new Error(
     `The ${what} ${JSON.stringify(name)} cannot be used: it must have 1 to ${charactersMax} characters from a-z, 0-9 and _, and begin neither with a digit nor with pg_ or sqlite_.`,
   );
-};
+}
 
 /**
  * The tables of a PostgreSQL schema. Every table is written with its schema: `search_path` would have to be set on
  * connections that also run the statements of others. Columns need no schema.
  */
-const inSchema = (schema: string): TableNames => {
+function inSchema(schema: string): TableNames {
   const of = (table: string) => `"${schema}".${table}`;
   const inStatement = (statement: string) => statement.replace(TABLE, (_, before, table) => `${before}${of(table)}`);
   return {
@@ -57,10 +57,10 @@ const inSchema = (schema: string): TableNames => {
         (_, kind, name) => `${kind} ${of(name)}`,
       ),
   };
-};
+}
 
 /** The tables, indexes and triggers of a SQLite database whose names begin with the prefix. */
-const withPrefix = (prefix: string): TableNames => {
+function withPrefix(prefix: string): TableNames {
   const of = (table: string) => `${prefix}${table}`;
   const inStatement = (statement: string) =>
     statement
@@ -73,7 +73,7 @@ const withPrefix = (prefix: string): TableNames => {
     inMigration: (statement) =>
       inStatement(statement).replace(/\b(index|trigger) "?(\w+)"?/g, (_, kind, name) => `${kind} ${of(name)}`),
   };
-};
+}
 
 /** Throws if the name cannot be a schema. */
 export const namesInSchema = (schema: string | undefined): TableNames =>

@@ -9,10 +9,10 @@ export const STEPS: Readonly<Record<Tables, readonly Step[]>> = { panoramas: mig
 /** The steps of several sets of tables, in the order in which they run. */
 export const stepsOf = (tables: readonly Tables[]): readonly Step[] => tables.flatMap((set) => STEPS[set]);
 
-const created = (statement: string): string[] => {
+function created(statement: string): string[] {
   const [, name] = /^create (?:unlogged |virtual )?table (\w+)/.exec(statement) ?? [];
   return name === undefined ? [] : [name];
-};
+}
 
 /** Every table that a step creates, and the one that records the steps. */
 export const TABLES: ReadonlySet<string> = new Set([

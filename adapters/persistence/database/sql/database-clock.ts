@@ -40,10 +40,10 @@ const SLOW_PART = 0.1;
  * SQLite all processes are on one machine, and the clock follows the wall clock. If that is set by up to an hour, it
  * follows slowly, so that no deadline passes and no lease ends because of it. Resolves after the first comparison.
  */
-export const openDatabaseClock = async (
+export async function openDatabaseClock(
   { dialect, sql }: Pick<Database, "dialect" | "sql">,
   { onCompared, machine = MACHINE_TIME }: Options = {},
-): Promise<DatabaseClock> => {
+): Promise<DatabaseClock> {
   const steady = new SteadyClock(machine);
   const correct = dialect === "postgresql" ? () => followServer(steady, () => postgresTime(sql)) : followWall(steady);
   const compare = async (): Promise<void> => {
@@ -75,13 +75,13 @@ export const openDatabaseClock = async (
       clearInterval(timer);
     },
   };
-};
+}
 
 /**
  * The server read its clock at some moment between `sent` and `answered`. So a slow answer says little: it corrects the
  * clock only as far as it proves it wrong.
  */
-const followServer = async (clock: SteadyClock, readTime: () => Promise<number>): Promise<number> => {
+async function followServer(clock: SteadyClock, readTime: () => Promise<number>): Promise<number> {
   const sent = clock.milliseconds();
   const time = await readTime();
   const answered = clock.milliseconds();
@@ -89,9 +89,9 @@ const followServer = async (clock: SteadyClock, readTime: () => Promise<number>)
   const correction = time - (sent + answered) / 2;
   clock.correct(correction);
   return correction;
-};
+}
 
-const followWall = (clock: SteadyClock): (() => Promise<number>) => {
+function followWall(clock: SteadyClock): () => Promise<number> {
   let last = clock.milliseconds();
   return async () => {
     const behind = clock.wallAheadMilliseconds();
@@ -101,4 +101,4 @@ const followWall = (clock: SteadyClock): (() => Promise<number>) => {
     last = clock.milliseconds();
     return correction;
   };
-};
+}

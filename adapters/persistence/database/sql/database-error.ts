@@ -37,19 +37,19 @@ export const cannotConnect = (thrown: unknown): DatabaseError => {
 };
 
 /** The error for a missing SQLite file. Only `serve` and `migrate` make one. */
-export const missingFile = (file: string): DatabaseError => {
+export function missingFile(file: string): DatabaseError {
   const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
   return new DatabaseError("configuration", `There is no database ${file}. ${advice}`);
-};
+}
 
 /** The SQLite file is there, or can be made, but cannot be opened or read. */
-export const cannotOpenFile = (file: string, error: unknown): DatabaseError => {
+export function cannotOpenFile(file: string, error: unknown): DatabaseError {
   const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
   const [kind, advice] = /database is locked/i.test(reason)
     ? (["unreachable", "Another process has locked it. End that process, or try again later."] as const)
     : (["configuration", "Restore a backup, or move the file away: a new one is made then."] as const);
   return new DatabaseError(kind, `Cannot open the database ${file}: ${reason}. ${advice}`, { cause: error });
-};
+}
 
 /** True if another process writes to the SQLite file, or the connection already has a transaction. */
 export const isBusy = (error: unknown): boolean =>

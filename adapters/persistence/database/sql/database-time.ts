@@ -10,9 +10,9 @@ const SQLITE_TIME = "cast(round(unixepoch('subsec') * 1000) as integer)";
 export const databaseTime = (dialect: Dialect): string => (dialect === "postgresql" ? POSTGRES_TIME : SQLITE_TIME);
 
 /** The time of a PostgreSQL server, in milliseconds since 1970. */
-export const postgresTime = async (sql: Sql): Promise<number> => {
+export async function postgresTime(sql: Sql): Promise<number> {
   const [row] = await sql(`select ${POSTGRES_TIME} as milliseconds`);
   const milliseconds = row?.milliseconds;
   if (typeof milliseconds !== "number") throw new Error(`PostgreSQL's time is ${String(milliseconds)}.`);
   return milliseconds;
-};
+}

@@ -34,13 +34,13 @@ export interface Database {
 }
 
 /** `Database.transaction` for work that refuses nothing. */
-export const inTransaction = async <T>(
+export async function inTransaction<T>(
   database: Pick<Database, "transaction">,
   work: (sql: Sql) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const done = await database.transaction<T, never>(async (sql) => ok(await work(sql)));
   return done._unsafeUnwrap();
-};
+}
 
 /** A SQLite database answers without a promise where it can. */
 export interface SynchronousReads {

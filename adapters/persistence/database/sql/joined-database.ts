@@ -11,10 +11,10 @@ const lastParts = new WeakMap<object, Promise<unknown>>();
  * Each part is a savepoint, which PostgreSQL refuses where no transaction is open. A part that fails leaves the rest as
  * it was. Parts run one after the other, because no lock keeps those of one transaction apart.
  */
-export const joinedDatabase = (
+export function joinedDatabase(
   connection: object,
   { dialect, sql }: Pick<Database, "dialect" | "sql">,
-): JoinedDatabase => {
+): JoinedDatabase {
   const inTurn = <T>(part: () => Promise<T>): Promise<T> => {
     const running = (lastParts.get(connection) ?? Promise.resolve()).then(part);
     lastParts.set(
@@ -40,4 +40,4 @@ export const joinedDatabase = (
         }
       }),
   };
-};
+}

@@ -7,7 +7,7 @@ export type Statement = { readonly text: string; readonly parameters: readonly u
  */
 
 /** Inserts one row. With `source`, the name of a table expression: once for each row of it. */
-export const insertion = (table: string, row: Row, source?: string): Statement => {
+export function insertion(table: string, row: Row, source?: string): Statement {
   const columns = Object.keys(row);
   const placeholders = columns.map(() => "?").join(", ");
   const values = source === undefined ? `values (${placeholders})` : `select ${placeholders} from ${source}`;
@@ -15,12 +15,12 @@ export const insertion = (table: string, row: Row, source?: string): Statement =
     text: `insert into ${table} (${columns.join(", ")}) ${values}`,
     parameters: Object.values(row),
   };
-};
+}
 
-export const insert = async (sql: Sql, table: string, row: Row): Promise<void> => {
+export async function insert(sql: Sql, table: string, row: Row): Promise<void> {
   const { text, parameters } = insertion(table, row);
   await sql(text, parameters);
-};
+}
 
 /** Sets the columns of `changes`, and what `assignment` says, in every row that equals `conditions`. */
 export const update = (table: string, changes: Row, conditions: Row, assignment?: Statement): Statement => ({

@@ -10,7 +10,7 @@ import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
  * Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file, also if
  * a later version has migrated it.
  */
-export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
+export async function openSqliteDatabase(file: string): Promise<SqliteDatabase> {
   try {
     await mkdir(dirname(file), { recursive: true });
     const state = stateOf(file);
@@ -20,22 +20,22 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
   } catch (error) {
     throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);
   }
-};
+}
 
 /** Opens a SQLite file that is there and up to date. Throws otherwise, and neither makes nor migrates anything. */
-export const openExistingSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
+export async function openExistingSqliteDatabase(file: string): Promise<SqliteDatabase> {
   if (!existsSync(file)) throw missingFile(file);
   requireCurrent(nameOf(file), stateOf(file));
   return openSqliteDatabase(file);
-};
+}
 
 const nameOf = (file: string): string => `The database ${file}`;
 
-const stateOf = (file: string): MigrationState => {
+function stateOf(file: string): MigrationState {
   const connection = openSqliteFile(file);
   try {
     return migrationState(recordedSteps(connection));
   } finally {
     connection.close();
   }
-};
+}

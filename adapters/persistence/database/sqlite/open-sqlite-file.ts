@@ -13,10 +13,10 @@ const BUSY_MILLISECONDS = 10_000;
 const CACHE_KIBIBYTES = 32 * 1024;
 
 /** Opens a file of the service, with the service's settings. */
-export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
+export function openSqliteFile(file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection {
   const database = openFile(file, cacheKibibytes);
   return new SqliteConnection(database, OWN_DATABASE, () => database.close());
-};
+}
 
 /** Migrates the tables of the SQLite file (schema/migrate.ts). `steps`: the steps of this version. */
 export async function migrateSqlite(file: string, steps: readonly Step[] = migrationSteps): Promise<void> {
@@ -40,10 +40,10 @@ export const sqliteFile = (path: string): SqliteFile => ({
   },
 });
 
-const openFile = (file: string, cacheKibibytes: number): InstanceType<typeof DatabaseSync> => {
+function openFile(file: string, cacheKibibytes: number): InstanceType<typeof DatabaseSync> {
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   database.exec(`pragma cache_size = -${cacheKibibytes}`);
   return database;
-};
+}

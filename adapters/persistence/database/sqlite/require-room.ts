@@ -6,11 +6,11 @@ import { StoreFull } from "../../../../application/ports/stores/store-errors.js"
 const ROOM_BYTES_MIN = 16 * 1024 * 1024;
 
 /** Throws if a SQLite file has hardly any room to grow. */
-export const requireRoom = async (file: string): Promise<void> => {
+export async function requireRoom(file: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(file));
   const bytes = bavail * bsize;
   if (bytes < ROOM_BYTES_MIN) throw new StoreFull(`The disk of the SQLite file has ${bytes} bytes left.`);
-};
+}
 
 /** The error of a write on SQLite, as a store throws it. SQLite reports a full disk before anything is committed. */
 export const fullOr = (error: unknown): unknown =>

@@ -62,7 +62,7 @@ type Statement = {
   readonly toRow: RowMaker;
 };
 
-const bound = (parameter: unknown): SqliteValue => {
+function bound(parameter: unknown): SqliteValue {
   if (parameter instanceof Date) return parameter.getTime();
   return (typeof parameter === "boolean" ? Number(parameter) : parameter) as SqliteValue;
-};
+}

@@ -38,10 +38,10 @@ export const joinedOnConnection = ({ sqlite, prefix }: SqliteInstallation): Join
 };
 
 /** The rows of the table that records the migrations; none if it does not exist. */
-export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
+export function recordedSteps(connection: SqliteConnection): readonly Row[] {
   const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
   return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
-};
+}
 
 /** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
 export type SqliteFile = {
