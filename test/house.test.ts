@@ -28,7 +28,7 @@ const rootDocuments = async (): Promise<number> => (await readdir(".")).filter((
 
 /** What was there when the limits were last decided; of the lines, the next thousand above. */
 it.each([
-  { what: "product lines", limit: 75_000, count: productLines },
+  { what: "product lines", limit: 75_500, count: productLines },
   { what: "Markdown documents at the root", limit: 6, count: rootDocuments },
   { what: "commands", limit: 50, count: () => COMMANDS.length },
   { what: "environment variables", limit: 74, count: () => Object.keys(environmentSchema.shape).length },
