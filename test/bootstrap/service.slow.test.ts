@@ -109,7 +109,8 @@ describe("the service without any configuration", () => {
     expect(exit).toBe(0);
     expect(installation.log.trimEnd()).toMatch(/"msg":"stopped"\}$/);
 
-    expect(await installation.start()).toEqual({ url: installation.url });
+    const again = { url: installation.url, demo_account_id: expect.stringMatching(/^acc_/) };
+    expect(await installation.start()).toEqual(again);
     for (const { id } of [waiting, ...created]) {
       expect((await client.untilKept(id)).output?.storage_status).toBe("saved");
     }

@@ -244,6 +244,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /password/forgot": NO_ROWS,
   "GET /password/reset": { "unknown link": page("/password/reset?token=none", 410) },
   "POST /password/reset": "hashes a password, and finds one link by its key",
+  "GET /providers": NO_ROWS,
   "GET /favicon.ico": NO_ROWS,
   "GET /robots.txt": NO_ROWS,
   "GET /manifest.webmanifest": NO_ROWS,

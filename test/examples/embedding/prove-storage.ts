@@ -1,12 +1,12 @@
 // A custom object storage, proven with the contract suite of its port: `node --test prove-storage.js`.
 import { describe, it } from "node:test";
-import { err, notFound, type ObjectStorage, ok, parseObjectName } from "panorama-core";
+import { err, notFound, type ObjectName, type ObjectStorage, ok, parseObjectName } from "panorama-core";
 import { objectStorageContract } from "panorama-core/testing";
 
 const ORIGIN = "https://images.example/";
 
 const objectsInMap = (): ObjectStorage => {
-  const objects = new Map<string, Uint8Array>();
+  const objects = new Map<ObjectName, Uint8Array>();
   return {
     put: async (name, bytes) => {
       if (!objects.has(name)) objects.set(name, Uint8Array.from(bytes));
