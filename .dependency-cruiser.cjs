@@ -312,7 +312,7 @@ const ORDERS = {
 
 /** The stores that read and write entities; the tables as entities, and what puts them and the ORM together. */
 const ENTITY_STORES =
-  "^adapters/persistence/(accounts/sql-(?!operator-store|installation-secrets)[^/]+|webhooks/sql-endpoint-store|database/orm/.+|database/schema/schema|sql-stores|entity-stores|load-later|memory-stores)[.]ts$";
+  "^adapters/persistence/(accounts/sql-(?!operator-store|installation-secrets)[^/]+|webhooks/sql-endpoint-store|database/orm/.+|database/schema/schema|sql-stores|entity-stores|memory-stores)[.]ts$";
 
 const folderOrders = Object.entries(ORDERS).flatMap(([folder, rooms]) =>
   rooms.slice(0, -1).map((room, index) => ({

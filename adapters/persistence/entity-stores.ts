@@ -6,10 +6,11 @@ import { SqlPasswordLinkStore } from "./accounts/sql-password-link-store.js";
 import { SqlSessionStore } from "./accounts/sql-session-store.js";
 import { prepareEntities } from "./database/orm/entities.js";
 import type { Database } from "./database/sql/database.js";
+import type { EntityStores } from "./load-later.js";
 import { SqlEndpointStore } from "./webhooks/sql-endpoint-store.js";
 
 /** The stores that use entities. They are reached from here only, so that the first call loads the ORM. */
-export function entityStores(database: Database) {
+export function entityStores(database: Database): EntityStores {
   prepareEntities(database.dialect);
   return {
     accounts: new SqlAccountStore(database),
@@ -21,5 +22,3 @@ export function entityStores(database: Database) {
     emailOutbox: new SqlEmailOutbox(database),
   };
 }
-
-export type EntityStores = ReturnType<typeof entityStores>;

@@ -1,4 +1,24 @@
-import type { EntityStores } from "./entity-stores.js";
+import type {
+  AccountStore,
+  ApiKeyStore,
+  PasswordLinkStore,
+  SessionStore,
+} from "../../application/ports/stores/account-stores.js";
+import type { EmailOutbox } from "../../application/ports/stores/email-outbox.js";
+import type { OperatorLog } from "../../application/ports/stores/operator-log.js";
+import type { EndpointStore } from "../../application/ports/stores/webhook-stores.js";
+import type { AccountReads } from "./accounts/visitor-rows.js";
+
+/** The stores of entities, without what has to be read before they are loaded. Names no type of the ORM. */
+export type EntityStores = {
+  readonly accounts: Omit<AccountStore, keyof AccountReads>;
+  readonly keys: Omit<ApiKeyStore, "recordUses">;
+  readonly sessions: Omit<SessionStore, "find">;
+  readonly links: PasswordLinkStore;
+  readonly endpoints: Omit<EndpointStore, "ensureDefault">;
+  readonly operatorLog: Omit<OperatorLog, "deleteBefore">;
+  readonly emailOutbox: EmailOutbox;
+};
 
 /** A method of a store. All of them return promises. */
 type Method = (...parameters: readonly unknown[]) => unknown;

@@ -14,10 +14,10 @@ import { insert } from "../database/sql/statement.js";
 import { deleteAccess } from "./delete-access.js";
 import { insertAccount } from "./insert-account.js";
 import { newApiKey } from "./sql-api-key-store.js";
-import type { accountReads } from "./visitor-rows.js";
+import type { AccountReads } from "./visitor-rows.js";
 
 /** Accounts in SQLite or PostgreSQL, without what `accountReads` reads. */
-export class SqlAccountStore extends EntityStore implements Omit<AccountStore, keyof ReturnType<typeof accountReads>> {
+export class SqlAccountStore extends EntityStore implements Omit<AccountStore, keyof AccountReads> {
   open(
     account: Account,
     { passwordHash, order, key, welcome }: InitialContents = {},

@@ -27,6 +27,8 @@ export function accountReads({ sql }: Pick<Database, "sql">) {
   };
 }
 
+export type AccountReads = ReturnType<typeof accountReads>;
+
 /** What each page and each form reads of sessions. */
 export function sessionReads({ sql }: Pick<Database, "sql">) {
   return {

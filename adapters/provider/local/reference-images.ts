@@ -9,7 +9,7 @@ import { decoding } from "../../system/load-sharp.js";
 import { sourceTypeIn } from "../../system/source-type-xmp.js";
 import { isPanorama } from "../photo-views.js";
 import type { PublicFetch } from "../public-fetch.js";
-import { aboutImage, FORMER_ADDRESS, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
+import { aboutImage, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
 import type { Reference } from "./painter/references.js";
 
 /** `reason` is for the log. */
@@ -53,7 +53,6 @@ export class ReferenceImages {
 
   private async read(url: string, stopped: AbortSignal): Promise<Result<Uint8Array, UnusableReference>> {
     const name = this.storage.nameOf(url);
-    if (name === undefined && url.startsWith("http:")) return err(unreachable(FORMER_ADDRESS, NOT_HOSTED));
     if (name !== undefined) {
       const stored = await this.storage.read(name);
       return stored.mapErr((error) =>

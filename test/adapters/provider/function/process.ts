@@ -66,11 +66,16 @@ const provider = functionProvider({
     sleep,
   },
 });
+const called = async (): Promise<void> => {
+  while ((await (await fetch(`${origin}/called`)).text()) === "0");
+};
 const submit = provider.submit.bind(provider);
 provider.submit = async (order, deadline) => {
   const submitted = await submit(order, deadline);
-  while (step === "before the record" && (await (await fetch(`${origin}/called`)).text()) === "0");
-  if (step === "before the record") kill();
+  if (step === "before the record") {
+    await called();
+    kill();
+  }
   return submitted;
 };
 const sqlite = new DatabaseSync(`${folder}/service.sqlite`);
@@ -87,7 +92,10 @@ if ("step" in argument) {
   console.log(JSON.stringify({ account: account.id }));
   const request = aCreationRequest({ prompt: "a lake", resolution: "1k" });
   const { task } = (await application.panoramas.create(account.id, request))._unsafeUnwrap();
-  if (step === "while it generates") kill();
+  if (step === "while it generates") {
+    await called();
+    kill();
+  }
   await fetch(`${origin}/release`);
   await sleep(600_000);
   throw new Error(`The task ${task.id} has not reached the step.`);
