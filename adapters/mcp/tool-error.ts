@@ -131,7 +131,10 @@ const guidance = (error: ClientError, site: string): string => {
     case "aborted":
       return "Tell the person that the call was cancelled. Call the tool again only if they still want the result.";
     case "unexpected_answer":
-      return "Ask the person to check PANORAMA_BASE_URL in the configuration of this MCP server, or to try again later.";
+      return (
+        "Ask the person to check PANORAMA_BASE_URL and the proxy variables in the configuration of this MCP server, or " +
+        "to try again later."
+      );
     case "timeout":
     case "network_error":
     case "internal_error":

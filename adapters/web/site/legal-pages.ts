@@ -41,7 +41,9 @@ export async function readLegalPages(
       }
       const filled = text.replace(FACT, (_, name: string) => facts[name] ?? "");
       pages.push({ path, title, content: await rendered(filled, title) });
-    } else if (text.code !== "ENOENT") return err(`${file} cannot be read: ${text.message}.`);
+    } else if (text.code !== "ENOENT") {
+      return err(`${file} cannot be read (${text.code}). It must be a file that the user of the service may read.`);
+    }
   }
   if (pages.length === 0)
     return err(`must have at least one of the files ${PAGES.map(({ file }) => file).join(", ")}.`);
