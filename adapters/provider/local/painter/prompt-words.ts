@@ -1,3 +1,4 @@
+import { RecentMap } from "../../../system/recent-map.js";
 import { describedScene } from "./scene-of.js";
 import { type Feature, matchesOf } from "./words.js";
 
@@ -44,8 +45,18 @@ const ALSO = new Map(
     .map((entry) => entry.split(": ") as [string, string]),
 );
 
+/** What was found for a set of features: to find it takes 2 ms, and a page has many prompts. */
+const found = new RecentMap<string, ReadonlySet<string>>(10_000);
+
+function shownFeatures(features: ReadonlySet<Feature>): ReadonlySet<string> {
+  const key = [...features].sort().join(" ");
+  const known = found.get(key) ?? findShownFeatures(features);
+  found.set(key, known);
+  return known;
+}
+
 /** The features without which the picture would be another, and what these also show. */
-const shownFeatures = (features: ReadonlySet<Feature>): ReadonlySet<string> => {
+const findShownFeatures = (features: ReadonlySet<Feature>): ReadonlySet<string> => {
   const needed = new Set(features);
   for (const feature of features) {
     // Snow also brings a low sun. That alone shows no snow.
