@@ -59,6 +59,8 @@ describe("the operator's pages", () => {
     expect((await readLegalPages(empty))._unsafeUnwrapErr()).toBe(sentence);
     expect((await readLegalPages(join(empty, "none")))._unsafeUnwrapErr()).toBe(sentence);
     await mkdir(join(empty, "terms.md"));
-    expect((await readLegalPages(empty))._unsafeUnwrapErr()).toMatch(/^terms\.md cannot be read \(EISDIR\)\. It must be a file/);
+    expect((await readLegalPages(empty))._unsafeUnwrapErr()).toMatch(
+      /^terms\.md cannot be read \(EISDIR\)\. It must be a file/,
+    );
   });
 });
