@@ -53,12 +53,14 @@ export type StoreObservers = {
 /** Every store on one database with the tables `panoramas`. */
 export function sqlStores(
   database: AnyDatabase,
-  { reporter, clock, tasks, paid, entities }: StoreObservers = {},
+  { reporter, clock, tasks, paid, entities: loaded }: StoreObservers = {},
 ): SqlStores {
-  let loading = entities && Promise.resolve(entities);
-  const load = () => {
-    loading ??= import("./entity-stores.js").then(({ entityStores }) => entityStores(database));
-    return loading;
+  let entities = loaded;
+  const load = async () => {
+    if (entities !== undefined) return entities;
+    const { entityStores } = await import("./entity-stores.js"); // again with the next call, if it fails
+    entities ??= entityStores(database);
+    return entities;
   };
   return {
     accounts: loadLater(load, "accounts", accountReads(database)),
