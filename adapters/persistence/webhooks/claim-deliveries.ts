@@ -11,9 +11,10 @@ import type { UnreadableTasks } from "../tasks/unreadable-tasks.js";
 import { readDueDeliveries } from "./due-deliveries.js";
 import { toEvent } from "./event-rows.js";
 import { receiverStatements, takeReceivers } from "./receiver-rows.js";
-import { present, toDelivery, toEndpoint } from "./webhook-rows.js";
+import { present, referredRows, toDelivery, toEndpoint } from "./webhook-rows.js";
 
-const EVENTS = `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
+/** Each event with the id of its delivery. */
+export const EVENTS_OF_DELIVERIES = `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
   join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`;
 
 /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
@@ -37,14 +38,10 @@ export async function claimDeliveries(
     )} returning *`,
     [until, until, listOf([...byNumber.keys()], dialect), now, now],
   );
-  const rowsOf = async (select: string, column: string, of: string): Promise<Row[]> => {
-    const wanted = [...new Set(rows.map((row) => row[of]).filter((value) => value !== null))];
-    return wanted.length === 0 ? [] : sql(`${select} where ${isAmong(column, dialect)}`, [listOf(wanted, dialect)]);
-  };
   const [eventRows, endpointRows, taskRows] = await Promise.all([
-    rowsOf(EVENTS, "webhook_delivery.id", "id"),
-    rowsOf("select * from webhook_endpoint", "id", "endpoint_id"),
-    rowsOf("select * from task", "id", "task_id"),
+    referredRows(database, rows, "id", EVENTS_OF_DELIVERIES, "webhook_delivery.id"),
+    referredRows(database, rows, "endpoint_id", "select * from webhook_endpoint"),
+    referredRows(database, rows, "task_id", "select * from task"),
   ]);
   const events = new Map(eventRows.map((row) => [numberOf(row, "delivery_id"), toEvent(row)]));
   const endpoints = new Map(endpointRows.map((row) => [row.id, toEndpoint(row)]));
@@ -120,7 +117,7 @@ function ownStatement({ id, fence }: DeliveryLease, next: Delivery): Statement {
   };
 }
 
-const byId = (a: Row, b: Row): number => numberOf(a, "id") - numberOf(b, "id");
+export const byId = (a: Row, b: Row): number => numberOf(a, "id") - numberOf(b, "id");
 
 /** PostgreSQL's driver returns a `bigint` as text. */
-const numberOf = (row: Row, column: string): number => Number(row[column]);
+export const numberOf = (row: Row, column: string): number => Number(row[column]);

@@ -15,14 +15,13 @@ import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
 import { date, integer, optional, type Row, text } from "../database/sql/columns.js";
 import { type Database, inTransaction } from "../database/sql/database.js";
-import { isAmong, listOf } from "../database/sql/dialect-sql.js";
 import { olderThan } from "../database/sql/statement.js";
 import { UnreadableTasks } from "../tasks/unreadable-tasks.js";
-import { claimDeliveries, recordAttempt } from "./claim-deliveries.js";
+import { byId, claimDeliveries, EVENTS_OF_DELIVERIES, numberOf, recordAttempt } from "./claim-deliveries.js";
 import { toEvent } from "./event-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 import { bringDeliveriesForward, deleteEvents } from "./old-deliveries.js";
-import { present, toDelivery } from "./webhook-rows.js";
+import { present, referredRows, toDelivery } from "./webhook-rows.js";
 
 /** Deliveries of webhooks in SQLite or PostgreSQL. */
 export class SqlDeliveryStore implements DeliveryStore {
@@ -62,7 +61,7 @@ export class SqlDeliveryStore implements DeliveryStore {
       `select * from webhook_delivery where account_id = ? ${older.text} order by id desc limit ?`,
       [accountId, ...older.parameters, limit],
     );
-    return this.listed(accountId, rows);
+    return this.listed(rows);
   }
 
   async ofTask(accountId: AccountId, taskId: TaskId): Promise<ListedDelivery[]> {
@@ -73,8 +72,8 @@ export class SqlDeliveryStore implements DeliveryStore {
       where account_id = ? and number in (select number from event where task_id = ?)`,
       [accountId, taskId],
     );
-    const inOrder = rows.sort((a, b) => Number(a.id) - Number(b.id));
-    return this.listed(accountId, inOrder);
+    const inOrder = rows.sort(byId);
+    return this.listed(inOrder);
   }
 
   async resend(id: DeliveryId, accountId: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>> {
@@ -114,27 +113,20 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   /** The deliveries as the owner of the endpoints sees them. */
-  private async listed(accountId: AccountId, deliveries: readonly Row[]): Promise<ListedDelivery[]> {
+  private async listed(deliveries: readonly Row[]): Promise<ListedDelivery[]> {
     if (deliveries.length === 0) return [];
-    const { sql, dialect } = this.database;
-    const among = (column: string, wanted: string): [condition: string, list: unknown] => [
-      isAmong(column, dialect),
-      listOf([...new Set(deliveries.map((row) => row[wanted]).filter((value) => value !== null))], dialect),
-    ];
-    const [ofNumbers, numbers] = among("number", "number");
-    const events = await sql(`select * from event where account_id = ? and ${ofNumbers}`, [accountId, numbers]);
-    const urlsOf = async (table: string, url: string, wanted: string) => {
-      const [ofIds, ids] = among("id", wanted);
-      const rows = await sql(`select id, ${url} as url from ${table} where ${ofIds}`, [ids]);
+    const events = await referredRows(this.database, deliveries, "id", EVENTS_OF_DELIVERIES, "webhook_delivery.id");
+    const urlsOf = async (of: string, select: string) => {
+      const rows = await referredRows(this.database, deliveries, of, select);
       return new Map(rows.map((row) => [row.id, optional(row, "url", text)]));
     };
-    const endpointUrls = await urlsOf("webhook_endpoint", "url", "endpoint_id");
-    const taskUrls = await urlsOf("task", "webhook_url", "task_id");
-    const eventOf = new Map(events.map((row) => [row.number, toEvent(row)]));
+    const endpointUrls = await urlsOf("endpoint_id", "select id, url from webhook_endpoint");
+    const taskUrls = await urlsOf("task_id", "select id, webhook_url as url from task");
+    const eventOf = new Map(events.map((row) => [numberOf(row, "delivery_id"), toEvent(row)]));
     return deliveries.map((row) => {
       const { id, delivery } = toDelivery(row);
       const url = present(endpointUrls.get(row.endpoint_id) ?? taskUrls.get(row.task_id));
-      return { id, delivery, event: present(eventOf.get(row.number)), url };
+      return { id, delivery, event: present(eventOf.get(id)), url };
     });
   }
 }

@@ -10,6 +10,7 @@ import { isAmong, listOf } from "../database/sql/dialect-sql.js";
 import { toTask } from "../tasks/task-rows.js";
 import { UnreadableTasks } from "../tasks/unreadable-tasks.js";
 import { toEvent } from "./event-rows.js";
+import { referredRows } from "./webhook-rows.js";
 
 /** Events in SQLite or PostgreSQL. */
 export class SqlEventStore implements EventStore {
@@ -69,10 +70,7 @@ export class SqlEventStore implements EventStore {
 
   /** The events with their tasks, without events of deleted and of unreadable tasks. */
   private async shown(rows: readonly Row[]): Promise<StoredEvent[]> {
-    const { sql, dialect } = this.database;
-    const ids = rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
-    const taskRows =
-      ids.length === 0 ? [] : await sql(`select * from task where ${isAmong("id", dialect)}`, [listOf(ids, dialect)]);
+    const taskRows = await referredRows(this.database, rows, "task_id", "select * from task");
     const notDeleted = taskRows.filter(({ deleted_at }) => deleted_at === null);
     const tasks = new Map(this.unreadable.separate(notDeleted, toTask).read.map((known) => [known.id, known]));
     return rows.flatMap((row): StoredEvent[] => {

@@ -8,6 +8,20 @@ import {
   OFF_REASONS,
 } from "../../../domain/webhooks/webhook-endpoint.js";
 import { branded, date, integer, oneOf, optional, type Row, text } from "../database/sql/columns.js";
+import type { Database } from "../database/sql/database.js";
+import { isAmong, listOf } from "../database/sql/dialect-sql.js";
+
+/** The rows to which the column `of` refers, each read once. `select` ends before its condition on `column`. */
+export async function referredRows(
+  { sql, dialect }: Pick<Database, "sql" | "dialect">,
+  rows: readonly Row[],
+  of: string,
+  select: string,
+  column = "id",
+): Promise<Row[]> {
+  const wanted = [...new Set(rows.map((row) => row[of]).filter((value) => value !== null))];
+  return wanted.length === 0 ? [] : sql(`${select} where ${isAmong(column, dialect)}`, [listOf(wanted, dialect)]);
+}
 
 /** A row refers to another one that must exist. */
 export function present<T>(value: T | undefined): T {
