@@ -23,7 +23,7 @@ import { toLedgerEntry } from "../credits/ledger-rows.js";
 import { TO_BE_ERASED } from "../database/schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../database/sql/columns.js";
 import type { Database, Sql } from "../database/sql/database.js";
-import { olderThan, update } from "../database/sql/statement.js";
+import { narrowedTo, olderThan, update } from "../database/sql/statement.js";
 import { toTask } from "../tasks/task-rows.js";
 import { limitColumns, OPENING_COLUMNS, openingStandingOf, toAccount, toApiKey } from "./account-rows.js";
 import { deleteAccess } from "./delete-access.js";
@@ -66,19 +66,16 @@ export class SqlOperatorStore implements OperatorStore {
     before: TaskId | undefined,
     { key, state, reason, from, until }: OperatorFilter = {},
   ): Promise<TaskOfAccount[]> {
-    const wanted = Object.entries({
+    const narrowed = narrowedTo({
       "id <": before,
       "api_key_id =": key,
       "state =": state,
       "failure_reason =": reason,
       "reserved_at >=": from,
       "reserved_at <": until,
-    }).filter(([, value]) => value !== undefined);
-    const rows = await this.database.sql(
-      `select * from task where account_id = ? ${wanted.map(([column]) => `and ${column} ?`).join(" ")}
-      order by id desc limit ?`,
-      [account, ...wanted.map(([, value]) => value), limit],
-    );
+    });
+    const select = `select * from task where account_id = ? ${narrowed.text} order by id desc limit ?`;
+    const rows = await this.database.sql(select, [account, ...narrowed.parameters, limit]);
     return rows.map(toTaskOfAccount);
   }
 

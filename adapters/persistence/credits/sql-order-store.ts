@@ -15,7 +15,7 @@ import { inOpenAccount } from "../accounts/in-open-account.js";
 import { AWAITS_OPERATOR } from "../database/schema/indexed-conditions.js";
 import { integer } from "../database/sql/columns.js";
 import type { Database } from "../database/sql/database.js";
-import { insert, type Statement, update } from "../database/sql/statement.js";
+import { insert, narrowedTo, update } from "../database/sql/statement.js";
 import { checkoutColumns, orderRow, toOrder } from "./order-rows.js";
 import { payOrder, recordReturn, returnByHand, returnsOf } from "./pay-order.js";
 
@@ -88,17 +88,12 @@ export class SqlOrderStore implements OrderStore {
     limit: number,
     before: OrderId | undefined,
   ): Promise<Order[]> {
-    const wanted: Statement[] = [
-      ...(account === undefined ? [] : [{ text: "account_id = ?", parameters: [account] }]),
-      ...(isPending ? [{ text: "paid_at is null", parameters: [] }] : []),
-      ...(from === undefined ? [] : [{ text: "created_at >= ?", parameters: [from] }]),
-      ...(before === undefined ? [] : [{ text: "id < ?", parameters: [before] }]),
-    ];
-    const where = wanted.length === 0 ? "" : `where ${wanted.map(({ text }) => text).join(" and ")}`;
-    const rows = await this.database.sql(`select * from credit_order ${where} order by id desc limit ?`, [
-      ...wanted.flatMap(({ parameters }) => parameters),
-      limit,
-    ]);
+    const narrowed = narrowedTo({ "account_id =": account, "created_at >=": from, "id <": before });
+    const rows = await this.database.sql(
+      `select * from credit_order where ${isPending ? "paid_at is null" : "true"} ${narrowed.text}
+      order by id desc limit ?`,
+      [...narrowed.parameters, limit],
+    );
     return rows.map(toOrder);
   }
 

@@ -37,6 +37,13 @@ export const olderThan = (before: unknown, id = "id"): Statement =>
 export const newerThan = (after: unknown, id = "id"): Statement =>
   after === undefined ? { text: "", parameters: [] } : { text: `and ${id} > ?`, parameters: [after] };
 
+/** Narrows a list by conditions such as `{ "created_at >=": from }`, without those that are undefined. */
+export function narrowedTo(wanted: Row): Statement {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const text = given.map(([condition]) => `and ${condition} ?`).join(" ");
+  return { text, parameters: given.map(([, value]) => value) };
+}
+
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
 /** The longest statement of a request, which counts a creation for key and account, has about 2,600. */
