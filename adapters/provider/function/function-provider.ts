@@ -91,7 +91,7 @@ export interface OpenFunctionProvider extends GenerationProvider {
  */
 export const functionProvider = (options: FunctionProviderOptions): OpenFunctionProvider => {
   checkOptions(options);
-  return options.stopsOnAbort === true ? new StoppableProvider(options) : new FunctionProvider(options);
+  return new FunctionProvider(options);
 };
 
 /** An end is kept this long, unless its picture is saved before. */
@@ -117,6 +117,8 @@ class FunctionProvider implements OpenFunctionProvider {
   readonly callsPerSecond = undefined;
   readonly discardsSaved = true;
   readonly timeoutMilliseconds: number;
+  /** Absent unless an aborted call is not charged. */
+  declare readonly cancel?: NonNullable<GenerationProvider["cancel"]>;
   private readonly abilities: Abilities;
   private readonly concurrencyMax: number;
   private readonly storage: ObjectStorage;
@@ -126,7 +128,7 @@ class FunctionProvider implements OpenFunctionProvider {
   /** Of this process, in its upstream ids. */
   private readonly mark = randomBytes(6).toString("base64url");
   /** By upstream id. */
-  protected readonly running = new Map<string, Run>();
+  private readonly running = new Map<string, Run>();
   private isClosed = false;
 
   constructor({ name, storage, generate, abilities, userAgent, privateOrigins, ...options }: FunctionProviderOptions) {
@@ -138,6 +140,7 @@ class FunctionProvider implements OpenFunctionProvider {
     this.timeoutMilliseconds = options.timeoutMilliseconds ?? DEFAULTS.timeoutMilliseconds;
     this.clock = options.clock ?? new SystemClock();
     this.publicFetch = new PublicFetch(privateOrigins, userAgent);
+    if (options.stopsOnAbort === true) this.cancel = (id) => this.stop(id);
   }
 
   places(): readonly PlaceWithReadiness[] {
@@ -233,6 +236,15 @@ class FunctionProvider implements OpenFunctionProvider {
     await this.publicFetch.close();
   }
 
+  /** `too_late`, too, if another process runs the generation, or `generate` has not ended by the abort. */
+  private async stop(id: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    const run = this.running.get(id);
+    if (run === undefined) return ok("too_late");
+    run.abort.abort(new Error("it was canceled"));
+    const end = await run.ended;
+    return ok("stopped" in end ? "canceled" : "too_late");
+  }
+
   private get lostAfterMilliseconds(): number {
     return this.timeoutMilliseconds + STORING_MILLISECONDS;
   }
@@ -315,18 +327,6 @@ class FunctionProvider implements OpenFunctionProvider {
     if (read.isErr()) return err(unavailable("reason" in read.error ? read.error.reason : "its end was deleted"));
     const { reason, cause } = failureSchema.parse(JSON.parse(new TextDecoder().decode(read.value)));
     return ok({ state: "failed", reason, cause });
-  }
-}
-
-/** Its generations are not charged if they are aborted. */
-class StoppableProvider extends FunctionProvider {
-  /** `too_late`, too, if another process runs the generation, or `generate` has not ended by the abort. */
-  async cancel(id: string): Promise<Result<Cancellation, ProviderUnavailable>> {
-    const run = this.running.get(id);
-    if (run === undefined) return ok("too_late");
-    run.abort.abort(new Error("it was canceled"));
-    const end = await run.ended;
-    return ok("stopped" in end ? "canceled" : "too_late");
   }
 }
 
