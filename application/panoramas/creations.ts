@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Budgets, Spending } from "../../domain/credits/budget.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import type { AccountId } from "../../domain/ids.js";
+import { isReference } from "../../domain/images/object-name.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
@@ -17,7 +18,7 @@ import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskOpening } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
-import { type ImageUrls, isPanoramaAt, type PanoramaSources, readImageUrls, sourceAt } from "./read-image-urls.js";
+import { type ImageUrls, type PanoramaSources, readImageUrls, sourceOf } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
 /** Reasons why a creation is refused. Nothing is charged. */
@@ -102,8 +103,9 @@ export function creations(ports: CreationPorts, settings: CreationSettings) {
 
     /** The panorama that a task was made from, if the visitor may open it: its owner, or anybody if it is public. */
     async findSource({ request }: Task, visitor: AccountId | undefined): Promise<SucceededTask | undefined> {
-      const url = request.imageUrls.find((image) => isPanoramaAt(ports, image));
-      return url === undefined ? undefined : sourceAt(ports, visitor, url);
+      const names = request.imageUrls.map((url) => ports.storage.nameOf(url));
+      const image = names.find((name) => name !== undefined && !isReference(name));
+      return image && sourceOf(ports, visitor, image);
     },
   };
 }

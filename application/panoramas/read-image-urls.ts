@@ -59,7 +59,7 @@ async function brokenRule(
 ): Promise<BrokenRule | undefined> {
   if (name !== undefined) {
     if (isThumbnail(name)) return { name: "thumbnail" };
-    return (await sourceAt(sources, owner, url)) === undefined ? { name: "missing_image" } : undefined;
+    return (await sourceOf(sources, owner, name)) === undefined ? { name: "missing_image" } : undefined;
   }
   if (isInObjectFolder(url, (folder) => sources.storage.urlOf(folder))) return { name: "missing_image" };
   const { protocol, hostname } = new URL(url);
@@ -67,19 +67,12 @@ async function brokenRule(
   return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };
 }
 
-/** True for the URL of a panorama of this service, which may be deleted. */
-export function isPanoramaAt({ storage }: Pick<PanoramaSources, "storage">, url: string): boolean {
-  const name = storage.nameOf(url);
-  return name !== undefined && !isReference(name);
-}
-
-/** The panorama whose image is at the URL, if the account may make another one from it. */
-export async function sourceAt(
-  { storage, tasks }: PanoramaSources,
+/** The panorama with this image, if the account may make another one from it. */
+export async function sourceOf(
+  { tasks }: Pick<PanoramaSources, "tasks">,
   account: AccountId | undefined,
-  url: string,
+  image: ObjectName,
 ): Promise<SucceededTask | undefined> {
-  const name = storage.nameOf(url);
-  const task = name && (await tasks.findByImage(name));
+  const task = await tasks.findByImage(image);
   return task && isReferenceFor(task, account) ? task : undefined;
 }
