@@ -92,10 +92,19 @@ export async function deleteOldEvents({ deliveries, clock }: ErasePorts, stoppin
   const latest = now.getTime() + DELIVERY_PAUSE_MILLISECONDS_MAX + CLOCK_TOLERANCE_MILLISECONDS;
   await deliveries.bringForward(new Date(latest), now);
   const before = new Date(now.getTime() - EVENT_RETENTION_MILLISECONDS);
+  return inSteps(EVENTS_PER_STATEMENT, (limit) => deliveries.deleteEvents(before, limit), stopping);
+}
+
+/** Repeats a statement until it has deleted fewer than `limit` rows. Resolves to their number. */
+async function inSteps(
+  limit: number,
+  deleteRows: (limit: number) => Promise<number>,
+  stopping: AbortSignal | undefined,
+): Promise<number> {
   for (let all = 0; ; ) {
-    const deleted = await deliveries.deleteEvents(before, EVENTS_PER_STATEMENT);
+    const deleted = await deleteRows(limit);
     all += deleted;
-    if (deleted < EVENTS_PER_STATEMENT || stopping?.aborted === true) return all;
+    if (deleted < limit || stopping?.aborted === true) return all;
   }
 }
 
@@ -128,11 +137,7 @@ export async function forgetOperatorActions(
   stopping?: AbortSignal,
 ): Promise<number> {
   const before = new Date(clock.now().getTime() - keptDays * 24 * 60 * 60 * 1000);
-  for (let all = 0; ; ) {
-    const deleted = await operatorLog.deleteBefore(before, ACTIONS_PER_STATEMENT);
-    all += deleted;
-    if (deleted < ACTIONS_PER_STATEMENT || stopping?.aborted === true) return all;
-  }
+  return inSteps(ACTIONS_PER_STATEMENT, (limit) => operatorLog.deleteBefore(before, limit), stopping);
 }
 
 /** Maximum accounts per run: an account may have many tasks. */
