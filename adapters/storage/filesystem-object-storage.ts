@@ -6,7 +6,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/images/image-type.js";
-import type { ObjectName } from "../../domain/images/object-name.js";
+import { OBJECT_FOLDERS, type ObjectName } from "../../domain/images/object-name.js";
 import { deleteAbandoned, isFileError, syncFolder, writeOnce } from "../system/files.js";
 import { objectNameOf, objectNamesIn } from "./stored-object.js";
 
@@ -32,10 +32,9 @@ export interface FilesystemObjectStorage extends ObjectStorage {
 }
 
 /**
- * Opens an object storage in a folder; an object's name is its path: `references/…`, `panoramas/…` and
- * `generations/…`. Writes are
- * durable and atomic: their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects
- * if the folder cannot be written.
+ * Opens an object storage in a folder; an object's name is its path (`OBJECT_FOLDERS`). Writes are durable and atomic:
+ * their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects if the folder cannot
+ * be written.
  */
 export const filesystemObjectStorage = async ({
   folder,
@@ -43,9 +42,7 @@ export const filesystemObjectStorage = async ({
   referenceUrl = assetUrl,
 }: FilesystemObjectStorageOptions): Promise<FilesystemObjectStorage> => {
   const incoming = join(folder, "incoming");
-  for (const name of ["incoming", "references", "panoramas", "generations"]) {
-    await mkdir(join(folder, name), { recursive: true });
-  }
+  for (const name of ["incoming", ...OBJECT_FOLDERS]) await mkdir(join(folder, name), { recursive: true });
   await deleteAbandoned(incoming);
   return new FolderOfObjects(folder, assetUrl, referenceUrl);
 };

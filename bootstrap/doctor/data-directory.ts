@@ -1,6 +1,7 @@
 import { constants, existsSync, lstatSync } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { OBJECT_FOLDERS } from "../../domain/images/object-name.js";
 import type { Config } from "../config.js";
 import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
 import type { Machine } from "./machine.js";
@@ -46,12 +47,12 @@ export const unusableDataDir = (dataDir: string, error: unknown): string | undef
 type Settings = Pick<Config, "dataDir" | "databaseUrl" | "storage">;
 
 /** What `serve` writes to in DATA_DIR. It makes what is missing. */
-const OBJECT_FOLDERS = ["objects", "objects/incoming", "objects/references", "objects/panoramas"];
+const STORAGE_FOLDERS = ["", "incoming", ...OBJECT_FOLDERS].map((folder) => join("objects", folder));
 const SQLITE_FILES = ["panorama.sqlite", "panorama.sqlite-wal", "panorama.sqlite-shm", "serve.lock"];
 
 /** Why `serve` can use DATA_DIR, or a file or folder there, not: one sentence. Nothing is made. */
 export const dataDirProblem = async ({ dataDir, databaseUrl, storage }: Settings): Promise<string | undefined> => {
-  const folders = ["", "uploads", ...(storage.kind === "filesystem" ? OBJECT_FOLDERS : [])];
+  const folders = ["", "uploads", ...(storage.kind === "filesystem" ? STORAGE_FOLDERS : [])];
   try {
     await requireWritable(existingPart(resolve(dataDir)), true);
     for (const name of [...folders, ...(databaseUrl === undefined ? SQLITE_FILES : [])]) {

@@ -24,6 +24,9 @@ export const panoramaName = (unguessable: string): ObjectName => `panoramas/${un
 /** The folder of generations that have ended (adapters/provider/function/function-provider.ts). */
 export const GENERATIONS = "generations/";
 
+/** The folders of all objects. */
+export const OBJECT_FOLDERS = ["references", "panoramas", "generations"] as const;
+
 /** Name of the end of a generation. `id`: unguessable. `extension`: of its picture, or `json` for a failure. */
 export const generationName = (id: string, extension: string): ObjectName =>
   objectName(`${GENERATIONS}${id}.${extension}`);
@@ -47,8 +50,8 @@ export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumb
  */
 export const isInObjectFolder = (url: string, urlOf: (name: ObjectName) => string): boolean => {
   const { origin, pathname } = new URL(url);
-  return ["references/", "panoramas/", GENERATIONS].some((folder) => {
-    const below = new URL(urlOf(folder as ObjectName));
+  return OBJECT_FOLDERS.some((folder) => {
+    const below = new URL(urlOf(`${folder}/` as ObjectName));
     return origin === below.origin && decoded(pathname).startsWith(decoded(below.pathname));
   });
 };
