@@ -190,7 +190,11 @@ const MAY_IMPORT = {
   },
 
   // The entries of the packages, and what builds them.
-  packages: { folders: [...CORE, "adapters"], packages: ["esbuild", "neverthrow", "typescript"], node: true },
+  "bootstrap/packages": {
+    folders: [...CORE, "adapters"],
+    packages: ["esbuild", "neverthrow", "typescript"],
+    node: true,
+  },
 
   test: {
     folders: [

@@ -17,7 +17,7 @@ type Findings = {
   };
 };
 
-const folders = ["domain", "application", "adapters", "bootstrap", "packages", "test"];
+const folders = ["domain", "application", "adapters", "bootstrap", "test"];
 const depcruise = resolve("node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
 
 /** Runs the command of `npm run check layers` in the project, or in a folder with a copy of its configuration. */
@@ -101,7 +101,7 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
     ["adapters/contracts/uses-a-test.ts", "../../test/builder.js", listOf("adapters/contracts")],
     ["bootstrap/uses-a-test.ts", "../test/builder.js", listOf("bootstrap")],
     ["bootstrap/uses-an-adapters-package.ts", "sharp", listOf("bootstrap")],
-    ["packages/panorama-core/uses-bootstrap.ts", "../../bootstrap/wiring.js", listOf("packages")],
+    ["bootstrap/packages/panorama-core/uses-bootstrap.ts", "../../wiring.js", listOf("bootstrap/packages")],
     ["test/domain/uses-application.test.ts", "../../application/create.js", listOf("test/domain")],
     ["test/application/uses-an-adapter.test.ts", "../../adapters/http/server.js", listOf("test/application")],
   ];

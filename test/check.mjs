@@ -11,8 +11,8 @@ const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
 const CHECKS = {
   types: `${TYPESCRIPT_7} --noEmit --checkers 1 && ${TYPESCRIPT_7} -p adapters/web/client`,
   style: "biome ci .",
-  layers: "depcruise domain application adapters bootstrap packages test --config",
-  build: "node packages/build/build.mjs --if-changed",
+  layers: "depcruise domain application adapters bootstrap test --config",
+  build: "node bootstrap/packages/build/build.mjs --if-changed",
   tests: "vitest run",
 };
 

@@ -6,7 +6,7 @@ const COLUMNS_MAX = 120;
 
 const isTooLong = (line: string): boolean => [...line].length > COLUMNS_MAX && /^ *(\*|\/\/|\/\*)/.test(line);
 
-it.each(["domain", "application", "adapters", "bootstrap", "packages", "test"])(
+it.each(["domain", "application", "adapters", "bootstrap", "test"])(
   `comments in %s have at most ${COLUMNS_MAX} columns`,
   async (folder) => {
     const files = (await readdir(folder, { recursive: true })).filter((file) => /\.[cm]?[jt]s$/.test(file));

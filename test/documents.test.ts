@@ -33,7 +33,7 @@ const DOCUMENTS = [
   ...MAIN_DOCUMENTS,
   ".github/pull_request_template.md",
   ...(await markdownIn("adapters")),
-  ...(await markdownIn("packages")),
+  ...(await markdownIn("bootstrap/packages")),
   ...(await markdownIn("test", /(^|\/)README\.md$/)),
 ];
 

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { COMMANDS } from "../bootstrap/commands/commands.js";
 import { environmentSchema } from "../bootstrap/environment.js";
 
-const FOLDERS = ["domain", "application", "adapters", "bootstrap", "packages"];
+const FOLDERS = ["domain", "application", "adapters", "bootstrap"];
 const PICTURE_OR_FONT = /\.(avif|gif|ico|jpe?g|otf|png|svg|ttf|webp|woff2?)$/;
 
 /** The files of a clone, without those that an editor or the system hides. */

@@ -1,7 +1,7 @@
 /** `npm run verify NAME`: what takes minutes or needs more than Node.js, and so is not part of `npm test`. */
 
 const BUILD = "npm run -s build";
-const PACKAGES = "tsx packages/build/build-packages.ts";
+const PACKAGES = "tsx bootstrap/packages/build/build-packages.ts";
 
 export const VERIFICATIONS = {
   alerts: {

@@ -83,7 +83,7 @@ const turnsOf = (rig: Rig, origin: string) => {
   rig.defer(() => closeSync(statistics));
   const bytes = Buffer.alloc(64);
   const cpuMilliseconds = () =>
-    Number.parseInt(bytes.toString("latin1", 0, readSync(statistics, bytes, 0, 64, 0))) / 1e6;
+    Number.parseInt(bytes.toString("latin1", 0, readSync(statistics, bytes, 0, 64, 0)), 10) / 1e6;
   return async (requests: readonly (GrowthRequest & { readonly method: string })[]): Promise<Turn> => {
     const all = requests.map((one, index) => ({
       ...one,

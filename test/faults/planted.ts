@@ -16,7 +16,6 @@ const SOURCES = [
   "application",
   "adapters",
   "bootstrap",
-  "packages",
   "test",
   "package.json",
   "package-lock.json",

@@ -25,7 +25,7 @@ describe("the code blocks of the documents for embedders", () => {
 
   it("are whole programs: library.program.test.ts runs the one of each README.md", async () => {
     for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
-      expect(await blocksOf(`packages/${name}/README.md`)).toHaveLength(1);
+      expect(await blocksOf(`bootstrap/packages/${name}/README.md`)).toHaveLength(1);
     }
   });
 

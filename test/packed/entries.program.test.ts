@@ -79,7 +79,7 @@ describe("the entries of the packed packages", () => {
   });
 
   it("follow the rules of packages for others", async () => {
-    for (const name of await readdir("packages")) {
+    for (const name of await readdir("bootstrap/packages")) {
       if (name === "build") continue;
       const { messages } = await publint({ pkgDir: resolve("dist-packages", name), strict: true });
       expect(messages).toEqual([]);
@@ -91,7 +91,7 @@ describe("the entries of the packed packages", () => {
     const versions = { ...project.devDependencies, ...project.optionalDependencies, ...project.dependencies };
     const known = { ...versions, neverthrow: `^${versions.neverthrow}` };
     for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
-      const { version, license, engines, dependencies = {} } = await manifestOf(`packages/${name}`);
+      const { version, license, engines, dependencies = {} } = await manifestOf(`bootstrap/packages/${name}`);
       const { version: released, license: of, engines: on } = project;
       expect({ version, license, engines }).toEqual({ version: released, license: of, engines: on });
       expect(known).toMatchObject(dependencies);
@@ -99,7 +99,7 @@ describe("the entries of the packed packages", () => {
   });
 
   it("need the native HTTP server only for the command, and install it only if somebody asks", async () => {
-    const { dependencies, ...service } = await manifestOf("packages/panorama-service");
+    const { dependencies, ...service } = await manifestOf("bootstrap/packages/panorama-service");
     expect("uWebSockets.js" in dependencies).toBe(false);
     expect(service.peerDependencies).toEqual({ "uWebSockets.js": "*" });
     expect(service.peerDependenciesMeta).toEqual({ "uWebSockets.js": { optional: true } });
@@ -107,8 +107,8 @@ describe("the entries of the packed packages", () => {
 
   it("need neverthrow and zod for the core, fast-check for its suites, and nothing for the client", async () => {
     const [core, client] = await Promise.all([
-      manifestOf("packages/panorama-core"),
-      manifestOf("packages/panorama-client"),
+      manifestOf("bootstrap/packages/panorama-core"),
+      manifestOf("bootstrap/packages/panorama-client"),
     ]);
     expect(Object.keys(core.dependencies)).toEqual(["neverthrow", "zod"]);
     expect(core.peerDependencies).toEqual({ "fast-check": ">=3.10.0" });

@@ -23,7 +23,8 @@ const exampleOf = async (document: string, heading: string): Promise<string> => 
 };
 
 /** The example of the README.md of a package, by the name of the package. */
-const exampleIn = async (name: string) => [name, await exampleOf(`packages/${name}/README.md`, name)] as const;
+const exampleIn = async (name: string) =>
+  [name, await exampleOf(`bootstrap/packages/${name}/README.md`, name)] as const;
 
 describe("the packed packages in an empty project", () => {
   let project: PackedProject;

@@ -10,7 +10,7 @@ const FOLDER = "dist-packages";
  * build` has built.
  */
 export const makePackages = async (): Promise<void> => {
-  await run(process.execPath, ["--import", "tsx", "packages/build/build-packages.ts"]);
+  await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build/build-packages.ts"]);
   const packages = (await readdir(FOLDER)).map((name) => `./${FOLDER}/${name}`);
   await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", FOLDER, ...packages]);
 };

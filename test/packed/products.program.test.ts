@@ -23,7 +23,7 @@ afterAll(() => project.remove());
 
 describe("the packed service in a project of somebody else", () => {
   const entries = async () => {
-    const folder = join(project.folder, "node_modules/panorama-service/dist/packages/panorama-service");
+    const folder = join(project.folder, "node_modules/panorama-service/dist/bootstrap/packages/panorama-service");
     const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".js"));
     return files.map((file) => ({ path: join(folder, file), name: file.replace(/\.js$|index\.js$/, "") }));
   };

@@ -23,8 +23,8 @@ describe("memory adapters", () => {
       texts.flatMap((text) => [...text.matchAll(/interface \w+ extends (\w+)/g)].map(([, name]) => name)),
     );
     expect(ports.length).toBeGreaterThan(12);
-    const entries = ["index", "memory"].map((name) => readFile(`packages/panorama-core/${name}.ts`, "utf8"));
-    const memory = (await Promise.all(entries)).join("").matchAll(/"..\/..\/(adapters\/memory\/.*)\.js"/g);
+    const entries = ["index", "memory"].map((name) => readFile(`bootstrap/packages/panorama-core/${name}.ts`, "utf8"));
+    const memory = (await Promise.all(entries)).join("").matchAll(/"..\/..\/..\/(adapters\/memory\/.*)\.js"/g);
     const sources = await Promise.all([...memory].map(([, source]) => readFile(`${source}.ts`, "utf8")));
     const without = ports.filter((port) => {
       if (parts.has(port)) return false;

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const project = fileURLToPath(new URL("../..", import.meta.url));
+const project = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The licence texts of this project and of every package that the bundle contains. */
 export const licensesOf = async (bundle: string, bundledFiles: readonly string[]): Promise<string> => {

@@ -11,10 +11,10 @@ import { join } from "node:path";
 const STEPS = [
   ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.build.json", "--noCheck"],
   ["adapters/web/client/build.mjs", "dist/adapters/web/static"],
-  ["--import", "tsx", "packages/build/build-mcp-package.ts"],
-  ["--import", "tsx", "packages/build/bundle-command.ts"],
+  ["--import", "tsx", "bootstrap/packages/build/build-mcp-package.ts"],
+  ["--import", "tsx", "bootstrap/packages/build/bundle-command.ts"],
 ];
-const FOLDERS = ["domain", "application", "adapters", "bootstrap", "packages"];
+const FOLDERS = ["domain", "application", "adapters", "bootstrap"];
 const FILES = ["tsconfig.json", "tsconfig.build.json", "package.json", "package-lock.json"];
 /**
  * The digest of the sources of a complete build, and the version of Node.js that made it. It tells builds of one

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
+import { MCP_PACKAGE_PATH } from "../../../adapters/mcp/mcp-configuration.js";
 import {
   ENTRY_FILE,
   LICENSES_FILE,
@@ -11,16 +11,16 @@ import {
   SERVER_FILE,
   SERVICE_FILE,
   serviceJson,
-} from "../../adapters/mcp/mcp-package.js";
+} from "../../../adapters/mcp/mcp-package.js";
 import { licensesOf } from "./licenses-of.js";
 
 /**
- * `tsx packages/build/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
- * file in dist/mcp, or in DIRECTORY, beside the one that starts it. The service packs both with its own origin. This
- * script also writes a package for a local service.
+ * `tsx bootstrap/packages/build/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server
+ * into one file in dist/mcp, or in DIRECTORY, beside the one that starts it. The service packs both with its own
+ * origin. This script also writes a package for a local service.
  */
 const LOCAL_SERVICE = "http://localhost:8080";
-const project = fileURLToPath(new URL("../..", import.meta.url));
+const project = fileURLToPath(new URL("../../..", import.meta.url));
 const target = process.argv[2] ?? join(project, "dist/mcp");
 
 await mkdir(target, { recursive: true });
@@ -29,7 +29,7 @@ const { metafile } = await build({
   ...common,
   entryPoints: ["bootstrap/panorama-mcp.ts"],
   outfile: join(target, SERVER_FILE),
-  alias: { "@modelcontextprotocol/server/_shims": "./packages/build/without-validator.ts" },
+  alias: { "@modelcontextprotocol/server/_shims": "./bootstrap/packages/build/without-validator.ts" },
   platform: "node",
   target: "node20",
   format: "esm",

@@ -10,7 +10,7 @@ import { licensesOf } from "./licenses-of.js";
  * they are: they are what the package exports. A dynamic import becomes a file of its own, which is loaded when it is
  * needed.
  */
-const project = fileURLToPath(new URL("../..", import.meta.url));
+const project = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = join(project, "dist/bundle");
 
 /**
@@ -35,7 +35,7 @@ const keepModuleUrls: Plugin = {
  * `import()`: in a bundle, a dynamic import of a CommonJS package has no named exports.
  */
 const BUNDLED = ["cockatiel", "ipaddr.js", "neverthrow", "uuid", "zod", "zod-openapi"];
-const manifest = await readFile(join(project, "packages/panorama-service/package.json"), "utf8");
+const manifest = await readFile(join(project, "bootstrap/packages/panorama-service/package.json"), "utf8");
 const { dependencies, peerDependencies } = JSON.parse(manifest) as Readonly<Record<string, Record<string, string>>>;
 
 const { metafile } = await build({

@@ -7,10 +7,11 @@ import { typesWithoutPackages } from "./client-types.js";
 import { licensesOf } from "./licenses-of.js";
 
 /**
- * A step of `npm run release`: makes the packages in dist-packages/ from packages/, which has their manifests, entries
- * and README.md, and from dist/. Each installs from the registry alone, without the `overrides` of this project, and
- * compiles nothing.
+ * A step of `npm run release`: makes the packages in dist-packages/ from bootstrap/packages/, which has their
+ * manifests, entries and README.md, and from dist/. Each installs from the registry alone, without the `overrides` of
+ * this project, and compiles nothing.
  */
+const SOURCE = "bootstrap/packages";
 const TARGET = "dist-packages";
 const TSC = "node_modules/typescript-7/bin/tsc";
 const CLIENT = "adapters/client/panorama-client.ts";
@@ -21,7 +22,7 @@ const SQLITE_PLATFORM = 'export { SqlitePlatform } from "./node_modules/@mikro-o
 /** Copies the hand-written files: the manifest, README.md, and the manifest's `files` beside `dist`. */
 const copyDocuments = (name: string): string => {
   const folder = join(TARGET, name);
-  for (const file of ["package.json", "README.md"]) cpSync(join("packages", name, file), join(folder, file));
+  for (const file of ["package.json", "README.md"]) cpSync(join(SOURCE, name, file), join(folder, file));
   const { files } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { files: readonly string[] };
   for (const path of ["LICENSE", ...files]) {
     if (path !== "dist") cpSync(path, join(folder, path), { recursive: true });
@@ -31,7 +32,7 @@ const copyDocuments = (name: string): string => {
 
 /** Compiles the entries of a package and what they import. Types are not checked here. */
 const compile = async (name: string): Promise<void> => {
-  await promisify(execFile)(process.execPath, [TSC, "-p", join("packages", name), "--noCheck"]);
+  await promisify(execFile)(process.execPath, [TSC, "-p", join(SOURCE, name), "--noCheck"]);
 };
 
 rmSync(TARGET, { recursive: true, force: true });
