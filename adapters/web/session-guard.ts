@@ -3,6 +3,7 @@ import type { Visitor } from "../../application/accounts/sessions.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";
+import { shortTurn } from "../system/short-turn.js";
 import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import type { Layout } from "./layout.js";
 import { nextPath, nextQuery, redirect } from "./paths.js";
@@ -93,6 +94,7 @@ export class SessionGuard {
         return refusal === undefined;
       });
       if (refusal !== undefined) return refusal;
+      await shortTurn(); // many forms that arrive at once are not handled in one turn
       // A body may arrive slowly: the session may have ended, or the account may be suspended, meanwhile.
       const present = await this.visitor(request);
       if (present === undefined) return this.login(pathAfterLogin?.(body.form));
@@ -131,6 +133,7 @@ export class SessionGuard {
     return async (request) => {
       if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
       const body = await request.readBody();
+      await shortTurn();
       return body.bodyError === undefined
         ? handler({ ...request, ...body })
         : this.layout.unreadForm(body.bodyError, undefined);
