@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { CannotListen } from "../adapters/http/server.js";
+import { CannotListen } from "../adapters/http/request-source.js";
 import { DatabaseError } from "../adapters/persistence/database/sql/database-error.js";
 import {
   type CommandError,

@@ -60,11 +60,11 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
    */
   const planted: readonly (readonly [file: string, imports: string, refusedBy?: string])[] = [
     ["domain/uses-application.ts", "../application/create.js", listOf("domain")],
-    ["domain/uses-an-adapter.ts", "../adapters/http/server.js", listOf("domain")],
+    ["domain/uses-an-adapter.ts", "../adapters/http/request-source.js", listOf("domain")],
     ["domain/uses-files.ts", "node:fs", listOf("domain")],
     ["domain/uses-a-package.ts", "sharp", listOf("domain")],
     ["domain/credits/hold.ts", "../images/image.js", "domain/credits imports no later folder of domain"],
-    ["application/uses-an-adapter.ts", "../adapters/http/server.js", listOf("application")],
+    ["application/uses-an-adapter.ts", "../adapters/http/request-source.js", listOf("application")],
     ["application/uses-files.ts", "node:fs", listOf("application")],
     ["application/uses-zod.ts", "zod", listOf("application")],
     ["application/uses-a-use-case.ts", "./panoramas/submit.js", BASE_RULE],
@@ -103,7 +103,7 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
     ["bootstrap/uses-an-adapters-package.ts", "sharp", listOf("bootstrap")],
     ["bootstrap/packages/panorama-core/uses-bootstrap.ts", "../../wiring.js", listOf("bootstrap/packages")],
     ["test/domain/uses-application.test.ts", "../../application/create.js", listOf("test/domain")],
-    ["test/application/uses-an-adapter.test.ts", "../../adapters/http/server.js", listOf("test/application")],
+    ["test/application/uses-an-adapter.test.ts", "../../adapters/http/request-source.js", listOf("test/application")],
   ];
   const packages = ["neverthrow", "zod", "sharp", "inversify"];
 

@@ -4,9 +4,11 @@ import type { Page, WebSide } from "../web-page/page.js";
 import { Overload } from "./limits/overload.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import type { Observer } from "./observer.js";
+import type { MakeServer, Server, TlsFiles } from "./request-source.js";
 import type { TrustedProxies } from "./requests/client-address.js";
 import { Senders } from "./requests/senders.js";
-import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
+import { addRestRoutes, type RestParts, type RestSettings } from "./route-table.js";
+import { type Handler, Router } from "./router.js";
 import { type Assets, assetRoute } from "./routes/asset-route.js";
 import { type McpPackage, mcpPackageRoute } from "./routes/mcp-package-route.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./routes/operations-routes.js";
@@ -15,8 +17,6 @@ import { peopleFallback } from "./routes/people-fallback.js";
 import { type TemporaryImage, temporaryImageRoute } from "./routes/temporary-image-route.js";
 import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import { paymentWebhookRoute, providerWebhookRoute } from "./routes/webhook-routes.js";
-import { type Handler, Routes } from "./routes.js";
-import type { MakeServer, Server, TlsFiles } from "./server.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
@@ -49,8 +49,8 @@ export type HttpServerSettings = RestSettings & {
 /** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
-  private readonly main: Routes<Server>;
-  private readonly secure: Routes<Server> | undefined;
+  private readonly main: Router<Server>;
+  private readonly secure: Router<Server> | undefined;
   private stopping = false;
 
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
@@ -63,9 +63,9 @@ export class HttpServer {
     const pageSettings = { uploadsFolder, trustedProxies, uploads: parts.policy.uploads, limits, limited };
     const mounted = (page: Page) => pageRoute(page, pageSettings);
     const fallback = peopleFallback(parts.web, mounted);
-    this.main = new Routes(parts.observer, parts.makeServer(), overload, fallback);
-    this.secure = settings.tls && new Routes(parts.observer, parts.makeServer(settings.tls), overload);
-    addRestInterface(this.main, parts, settings, senders);
+    this.main = new Router(parts.observer, parts.makeServer(), overload, fallback);
+    this.secure = settings.tls && new Router(parts.observer, parts.makeServer(settings.tls), overload);
+    addRestRoutes(this.main, parts, settings, senders);
     this.addWebhooks(parts);
     this.addPages(parts, mounted);
     this.addOperations(parts);

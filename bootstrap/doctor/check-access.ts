@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { type CannotListen, requireFree } from "../../adapters/http/server.js";
+import { type CannotListen, requireFree } from "../../adapters/http/request-source.js";
 import { tlsProblem } from "../../adapters/http/servers/tls-certificate.js";
 import type { Clock } from "../../application/ports/clock.js";
 import { StartError } from "../command-error.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
 import { HttpServer } from "../../adapters/http/http-server.js";
-import type { MakeServer } from "../../adapters/http/server.js";
+import type { MakeServer } from "../../adapters/http/request-source.js";
 import { loadServer } from "../../adapters/http/servers/load-server.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";

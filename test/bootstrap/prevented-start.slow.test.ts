@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CannotListen } from "../../adapters/http/server.js";
+import { CannotListen } from "../../adapters/http/request-source.js";
 import { unusableDataDir } from "../../bootstrap/doctor/data-directory.js";
 import { freePort } from "../support/free-port.js";
 import { Installation, PANORAMA } from "../support/service-process.js";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import type { Receive, Refuses, Server } from "../../adapters/http/server.js";
+import type { Receive, Refuses, Server } from "../../adapters/http/request-source.js";
 import { FetchRequests } from "../../adapters/http/servers/fetch/fetch-requests.js";
 
 /** A listener that passes each request as a `Request` and sends its `Response`, as adapters of frameworks do. */

@@ -1,7 +1,7 @@
 import type { RequestKind } from "../../../domain/panorama-policy.js";
+import type { SentRequest } from "../request-source.js";
 import type { Exchange } from "../requests/exchange.js";
 import type { Sender, Senders } from "../requests/senders.js";
-import type { SentRequest } from "../server.js";
 
 /** A turn of the event loop always handles this many requests, and always handles requests for this long. */
 const TURN_REQUESTS_MIN = 256;

@@ -4,7 +4,7 @@ import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { isCached, keptFor } from "../../web-page/cache-headers.js";
 import { type Coding, codingFor, compress } from "../replies/compression.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 type Parts = {
   readonly panoramas: { readAbilities(): Abilities };

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../../application/awaitable.js";
-import type { RawExchange, Written } from "../server.js";
+import type { RawExchange, Written } from "../request-source.js";
 import type { LiveText, Reply, StreamedBody } from "./reply.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { RawExchange } from "../server.js";
+import type { RawExchange } from "../request-source.js";
 
 const SENT = [
   "authorization",

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Unauthenticated } from "../replies/errors.js";
-import type { SentRequest } from "../server.js";
+import type { SentRequest } from "../request-source.js";
 
 /** The headers of which a server keeps all values that differ, joined as lists are. */
 export const CREDENTIALS = ["authorization", "x-api-key"] as const;

@@ -3,7 +3,7 @@ import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";
-import type { RawExchange } from "../server.js";
+import type { RawExchange } from "../request-source.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { endedEarly, readBody } from "./read-body.js";
 import { requestIdOf, traceIdOf, traceparentOf } from "./request-headers.js";

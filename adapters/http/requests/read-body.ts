@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
 import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicate.js";
-import type { RawExchange } from "../server.js";
+import type { RawExchange } from "../request-source.js";
 
 /**
  * Reads the body of a request in pieces of 16 KiB or more. `admit` checks the declared length, and then the number of

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { AccountId } from "../../../domain/ids.js";
 import { RecentMap } from "../../system/recent-map.js";
-import type { SentRequest } from "../server.js";
+import type { SentRequest } from "../request-source.js";
 import { secretOf } from "./api-key-header.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 

@@ -9,7 +9,7 @@ import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
 import { errorBody, errorReply } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /**
  * `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. The image of

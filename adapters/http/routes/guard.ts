@@ -17,7 +17,7 @@ import type { Reply } from "../replies/reply.js";
 import { secretOf } from "../requests/api-key-header.js";
 import type { Exchange } from "../requests/exchange.js";
 import type { Senders } from "../requests/senders.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** Handles a request that is authenticated and within the rate limit. */
 export type GuardedHandler = (exchange: Exchange, request: AdmittedRequest) => Awaitable<Result<Reply, ApiError>>;

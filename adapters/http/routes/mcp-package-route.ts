@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** The packed MCP server. `path` contains its version. `pack` returns the same bytes at every call. */
 export type McpPackage = { readonly path: string; readonly pack: () => Promise<Uint8Array> };

@@ -1,5 +1,5 @@
 import { json } from "../replies/reply.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** One dependency of the service and whether it is available. `detail` is a sentence for the operator. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string };

@@ -1,5 +1,5 @@
 import { errorBody } from "../replies/errors.js";
-import { type Handler, JSON_FALLBACK } from "../routes.js";
+import { type Handler, JSON_FALLBACK } from "../router.js";
 
 /** `OPTIONS`, and methods that a path does not have. `methods`: those that it has. */
 export function otherMethodRoute(methods: readonly string[]): Handler {

@@ -10,7 +10,7 @@ import type { Exchange } from "../requests/exchange.js";
 import { readBytes } from "../requests/json-body.js";
 import { receiveFiles } from "../requests/receive-files.js";
 import { withTemporaryFolder } from "../requests/temporary-folder.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** A form without files: a few short texts. */
 const FORM_BYTES_MAX = 512 * 1024;

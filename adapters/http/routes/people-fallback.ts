@@ -4,7 +4,7 @@ import type { Page, PageReply, WebSide } from "../../web-page/page.js";
 import { BUSY_RETRY_AFTER_SECONDS, UNREACHABLE_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
-import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
+import { type Fallback, type Handler, JSON_FALLBACK } from "../router.js";
 
 /** Paths that programs call, even with an extra slash, or as `OPTIONS *`. Their errors are JSON, others are pages. */
 const FOR_PROGRAMS = /^(?:[^/]|\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$))/;

@@ -4,7 +4,7 @@ import { imageTypeOf } from "../../../domain/images/image-type.js";
 import { FOR_ANY_ORIGIN } from "../../web-page/any-origin.js";
 import { shown } from "../../wording/shown.js";
 import { errorReply } from "../replies/errors.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** An image that a provider in this process generated; `undefined` if it is unknown or already deleted. */
 export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;

@@ -2,7 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
 import { plainText } from "../replies/reply.js";
 import { readBytes } from "../requests/json-body.js";
-import type { Handler } from "../routes.js";
+import type { Handler } from "../router.js";
 
 /** `POST /payments/stripe`: Stripe reports that an order is paid. The signature is the only authentication. */
 export function paymentWebhookRoute(receive: UseCases["credits"]["receivePaymentWebhook"]): Handler {

@@ -1,4 +1,4 @@
-import type { MakeServer } from "../server.js";
+import type { MakeServer } from "../request-source.js";
 
 /** `native`: uWebSockets. `node`: `node:http`, which runs wherever Node.js does. */
 export type ServerName = "native" | "node";

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import type { TlsFiles } from "../server.js";
+import type { TlsFiles } from "../request-source.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 3650;

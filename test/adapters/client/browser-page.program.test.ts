@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Plugin } from "esbuild";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { restRoutes } from "../../../adapters/http/rest-routes.js";
+import { restRoutes } from "../../../adapters/http/embedded-routes.js";
 import { startChromium } from "../../support/chromium.js";
 import { HttpService } from "../../support/http-service.js";
 import { builtPage, usePage } from "../../support/page-example.js";

@@ -8,7 +8,7 @@ import {
   aSubmittedTask,
   aSucceededTask,
 } from "../../../adapters/contracts/support/builders.js";
-import { Routes } from "../../../adapters/http/routes.js";
+import { Router } from "../../../adapters/http/router.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/accounts/sql-operator-store.js";
 import type { Row } from "../../../adapters/persistence/database/sql/columns.js";
@@ -192,7 +192,7 @@ describe("objects of another account", () => {
   const routes = new Set<string>();
 
   beforeAll(async () => {
-    const route = vi.spyOn(Routes.prototype, "route");
+    const route = vi.spyOn(Router.prototype, "route");
     service = await WebService.start(new ManualPayments(), true);
     const everything = await HttpService.start({
       mcpPackage: { path: "/mcp/package.tgz", bytes: new Uint8Array() } as never,

@@ -5,7 +5,7 @@ import {
   type FetchRoutesOptions,
   fetchRoutes,
   restRoutes,
-} from "../../../adapters/http/rest-routes.js";
+} from "../../../adapters/http/embedded-routes.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { startLocalServer } from "../../support/local-server.js";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import type { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
-import { Routes } from "../../../adapters/http/routes.js";
+import { Router } from "../../../adapters/http/router.js";
 import { apiKeys } from "../../../application/accounts/api-keys.js";
 import { StoreBusy, StoreFull, StoreUnreachable } from "../../../application/ports/stores/store-errors.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
@@ -113,7 +113,7 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
 
   beforeAll(async () => {
     const { make } = await loadServerNamed(server);
-    const route = vi.spyOn(Routes.prototype, "route");
+    const route = vi.spyOn(Router.prototype, "route");
     service = await HttpService.start({ makeServer: make });
     routes.push(...route.mock.calls.map(([method, path]) => `${method.toUpperCase()} ${path}`));
     route.mockRestore();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Client } from "undici";
-import { Routes } from "../../../adapters/http/routes.js";
+import { Router } from "../../../adapters/http/router.js";
 import type { Dialect } from "../../../adapters/persistence/database/sql/database.js";
 import { migrateSqlite, openSqliteFile } from "../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import { readBacklog } from "../../../adapters/persistence/tasks/backlog.js";
@@ -83,13 +83,13 @@ export class GrownService {
     const service = createService({ ...config, policy });
     await service.loadServer();
     const routes = new Set<string>();
-    const { route } = Routes.prototype;
-    Routes.prototype.route = function (this: Routes, method, path, ...rest) {
+    const { route } = Router.prototype;
+    Router.prototype.route = function (this: Router, method, path, ...rest) {
       routes.add(`${method.toUpperCase()} ${path}`);
       return route.call(this, method, path, ...rest);
     };
     const server = await service.get(tokens.httpServer);
-    Routes.prototype.route = route;
+    Router.prototype.route = route;
     await server.start();
     const { sql } = await service.get(tokens.database);
     const grown = new GrownService(routes, port, () => readBacklog(sql, new Date()), service);

@@ -1,8 +1,8 @@
 import { Readable, type Writable } from "node:stream";
 import { json } from "../../replies/reply.js";
+import type { RawExchange, Written } from "../../request-source.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import { JoinedChunks } from "../../requests/joined-chunks.js";
-import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
 import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/send-refusal.js";
 

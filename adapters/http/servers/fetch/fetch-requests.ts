@@ -1,5 +1,5 @@
+import type { RequestSource } from "../../request-source.js";
 import { allowOrigin, type Cors } from "../../requests/allow-origin.js";
-import type { RequestSource } from "../../server.js";
 import { NodeRoutes } from "../node-server/node-routes.js";
 import { FetchExchange } from "./fetch-exchange.js";
 

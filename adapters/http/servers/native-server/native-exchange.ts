@@ -8,9 +8,9 @@ import {
   stopReadingBody,
   writeChunk,
 } from "../../library-internals.js";
+import type { RawExchange, Written } from "../../request-source.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import { JoinedChunks } from "../../requests/joined-chunks.js";
-import type { RawExchange, Written } from "../../server.js";
 import { endWithoutBody } from "./refuse.js";
 
 /** Replaces the method of uWebSockets that hyper-express calls at the end of an answer without a body. */

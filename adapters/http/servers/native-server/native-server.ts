@@ -1,8 +1,8 @@
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { type BareRequest, interceptRequests } from "../../library-internals.js";
 import { errorBody } from "../../replies/errors.js";
+import { type Receive, type Refuses, requireFree, type Server, type TlsFiles } from "../../request-source.js";
 import { requestIdOf } from "../../requests/request-headers.js";
-import { type Receive, type Refuses, requireFree, type Server, type TlsFiles } from "../../server.js";
 import { framingFault } from "../framing.js";
 import { NativeExchange } from "./native-exchange.js";
 import { BareSent, refuse } from "./refuse.js";

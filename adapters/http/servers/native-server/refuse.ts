@@ -1,7 +1,7 @@
 import type { BareRequest, BareResponse } from "../../library-internals.js";
 import { REFUSAL } from "../../replies/errors.js";
+import type { SentRequest } from "../../request-source.js";
 import { requestIdOf } from "../../requests/request-headers.js";
-import type { SentRequest } from "../../server.js";
 
 const ignore = () => {};
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { RequestSource } from "../../request-source.js";
 import { allowOrigin, type Cors } from "../../requests/allow-origin.js";
-import type { RequestSource } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { isRefused, misframed, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import type { RawExchange, Written } from "../../request-source.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import { JoinedChunks } from "../../requests/joined-chunks.js";
-import type { RawExchange, Written } from "../../server.js";
 
 /** A client that reads nothing of its answer for this long is disconnected, as by the native server. */
 export const STALLED_MILLISECONDS = 10_000;

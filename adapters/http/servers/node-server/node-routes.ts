@@ -1,6 +1,6 @@
 import { REFUSAL } from "../../replies/errors.js";
+import type { RawExchange, Receive, Refuses, SentRequest } from "../../request-source.js";
 import { requestIdOf } from "../../requests/request-headers.js";
-import type { RawExchange, Receive, Refuses, SentRequest } from "../../server.js";
 
 type Branch<T> = {
   /** The next segments that are matched exactly. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { CannotListen, type Server, type TlsFiles } from "../../server.js";
+import { CannotListen, type Server, type TlsFiles } from "../../request-source.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import {

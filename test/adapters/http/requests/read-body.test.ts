@@ -2,9 +2,9 @@ import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Overload } from "../../../../adapters/http/limits/overload.js";
 import { json } from "../../../../adapters/http/replies/reply.js";
+import type { Server } from "../../../../adapters/http/request-source.js";
 import { Senders } from "../../../../adapters/http/requests/senders.js";
-import { Routes } from "../../../../adapters/http/routes.js";
-import type { Server } from "../../../../adapters/http/server.js";
+import { Router } from "../../../../adapters/http/router.js";
 import { makeServer } from "../../../support/make-server.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 
@@ -12,13 +12,13 @@ const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;
 
 describe("readBody", () => {
-  let listener: Routes<Server>;
+  let listener: Router<Server>;
   let taken: number;
   let release: () => void;
   let complete: boolean | undefined;
 
   beforeEach(async () => {
-    listener = new Routes(
+    listener = new Router(
       { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
       makeServer(),
       new Overload(() => false, new Senders([])),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Overload } from "../../../../adapters/http/limits/overload.js";
 import { json, NO_CONTENT } from "../../../../adapters/http/replies/reply.js";
 import { Senders } from "../../../../adapters/http/requests/senders.js";
-import { Routes } from "../../../../adapters/http/routes.js";
+import { Router } from "../../../../adapters/http/router.js";
 import { makeServer } from "../../../support/make-server.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 
@@ -10,7 +10,7 @@ const ROUTES = ["/a/:id", "/a/fixed", "/a/:id/last", "/a/fixed/:name", "/:one/:t
 
 /** What routes see of a request: the same on both HTTP servers. */
 describe("the HTTP server", () => {
-  const listener = new Routes(
+  const listener = new Router(
     { run: (_id, work) => void work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
     makeServer(),
     new Overload(() => false, new Senders([])),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { RawExchange } from "../../../../../adapters/http/server.js";
+import type { RawExchange } from "../../../../../adapters/http/request-source.js";
 import { FetchRequests } from "../../../../../adapters/http/servers/fetch/fetch-requests.js";
 
 describe("FetchRequests", () => {

@@ -3,10 +3,10 @@ import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Overload } from "../../../../../adapters/http/limits/overload.js";
 import { json } from "../../../../../adapters/http/replies/reply.js";
+import type { Server } from "../../../../../adapters/http/request-source.js";
 import type { Exchange } from "../../../../../adapters/http/requests/exchange.js";
 import { Senders } from "../../../../../adapters/http/requests/senders.js";
-import { Routes } from "../../../../../adapters/http/routes.js";
-import type { Server } from "../../../../../adapters/http/server.js";
+import { Router } from "../../../../../adapters/http/router.js";
 import { NodeServer } from "../../../../../adapters/http/servers/node-server/node-server.js";
 import type { FinishedRequest } from "../../../../../application/ports/reporter.js";
 import { RawConnection } from "../../../../support/raw-connection.js";
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 
 /** What only the server on `node:http` does. The other tests of this folder run on both servers. */
 describe("NodeServer", () => {
-  let listener: Routes<Server>;
+  let listener: Router<Server>;
   let finished: FinishedRequest[];
   let failures: unknown[];
   let release: () => void;
@@ -37,7 +37,7 @@ describe("NodeServer", () => {
       failed: (_id: string, error: unknown) => void failures.push(error),
       overloaded: () => {},
     };
-    listener = new Routes(observer, new NodeServer(), new Overload(() => false, new Senders([])));
+    listener = new Router(observer, new NodeServer(), new Overload(() => false, new Senders([])));
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
+import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/embedded-routes.js";
 import type { ViewerUrl } from "../../../application/application-settings.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";

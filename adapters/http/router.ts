@@ -5,8 +5,8 @@ import type { Observer } from "./observer.js";
 import { errorReply, thrownReply } from "./replies/errors.js";
 import type { Reply } from "./replies/reply.js";
 import { writeReply } from "./replies/write-reply.js";
+import type { RawExchange, RequestSource, Written } from "./request-source.js";
 import { Exchange } from "./requests/exchange.js";
-import type { RawExchange, RequestSource, Written } from "./server.js";
 
 /** Answers with a value if nothing has to be waited for. */
 export type Handler = (exchange: Exchange) => Awaitable<Reply>;
@@ -34,7 +34,7 @@ export type Fallback = {
 type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
 /** The routes of a server. Every answer has a request id, also after an unexpected error. */
-export class Routes<Source extends RequestSource = RequestSource> {
+export class Router<Source extends RequestSource = RequestSource> {
   readonly source: Source;
   private readonly observer: Observer;
   private readonly overload: Overload;

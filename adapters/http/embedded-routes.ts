@@ -10,16 +10,16 @@ import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.j
 import { SystemClock } from "../system/system-clock.js";
 import { Overload } from "./limits/overload.js";
 import type { Observer } from "./observer.js";
+import type { RequestSource } from "./request-source.js";
 import type { Cors } from "./requests/allow-origin.js";
 import { parseTrustedProxies } from "./requests/client-address.js";
 import { Senders } from "./requests/senders.js";
-import { addRestInterface, type RestParts } from "./rest-interface.js";
+import { addRestRoutes, type RestParts } from "./route-table.js";
+import { Router } from "./router.js";
 import { type Assets, assetRoute } from "./routes/asset-route.js";
 import { temporaryImageRoute } from "./routes/temporary-image-route.js";
 import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import { paymentWebhookRoute, providerWebhookRoute } from "./routes/webhook-routes.js";
-import { Routes } from "./routes.js";
-import type { RequestSource } from "./server.js";
 import { FetchRequests } from "./servers/fetch/fetch-requests.js";
 import { MountedRequests } from "./servers/node-server/mounted-requests.js";
 
@@ -166,22 +166,22 @@ const mount = async (
   if (options.uploadsFolder !== undefined) await prepareUploadsFolder(uploadsFolder);
 
   const senders = new Senders(proxies ?? []);
-  const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
+  const router = new Router(observer, requests, new Overload(isDatabaseOverloaded, senders));
   const { accounts, panoramas, credits } = application;
   const { holdKey = heldKeys({ clock }).hold } = accounts;
   // The REST interface calls none of those that may be absent: they are added here. Whole groups let an editor follow a
   // call from a route to its use case.
   const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage } as RestParts;
-  addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
+  addRestRoutes(router, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook, isHiddenImage = async () => false } = panoramas;
   const { receivePaymentWebhook } = credits;
-  if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
-  if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
-  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets, isHiddenImage), { logs: false });
+  if (receivePaymentWebhook) router.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
+  if (receiveProviderWebhook) router.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
+  if (assets) router.route("get", "/assets/:folder/:file", assetRoute(assets, isHiddenImage), { logs: false });
   if (temporaryImage) {
-    routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage, isHiddenImage, publicUrl));
+    router.route("get", "/generations/:name", temporaryImageRoute(temporaryImage, isHiddenImage, publicUrl));
   }
-  return { stop: (deadlineMilliseconds) => routes.stop(deadlineMilliseconds) };
+  return { stop: (deadlineMilliseconds) => router.stop(deadlineMilliseconds) };
 };
 
 const THIS_MACHINE = ["127.0.0.0/8", "::1"];

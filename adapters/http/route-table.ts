@@ -7,6 +7,7 @@ import { HeldStreams } from "./limits/held-requests.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import { openApiRoute } from "./openapi/openapi-route.js";
 import type { Senders } from "./requests/senders.js";
+import type { Handler, Router } from "./router.js";
 import { createPanoramaRoute } from "./routes/create-panorama-route.js";
 import { listEntriesRoute, readCreditsRoute } from "./routes/credits-routes.js";
 import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
@@ -20,7 +21,6 @@ import {
   readPanoramaRoute,
 } from "./routes/panorama-routes.js";
 import { uploadImagesRoute } from "./routes/upload-images-route.js";
-import type { Handler, Routes } from "./routes.js";
 
 /** Use cases that the routes call. */
 export type RestParts = {
@@ -48,8 +48,8 @@ export type RestSettings = {
 };
 
 /** Adds the routes of the REST interface, below `/api/v1`. */
-export const addRestInterface = (
-  routes: Pick<Routes, "route" | "otherMethods">,
+export const addRestRoutes = (
+  router: Pick<Router, "route" | "otherMethods">,
   parts: RestParts,
   { publicUrl, uploadsFolder }: RestSettings,
   senders: Senders,
@@ -61,7 +61,7 @@ export const addRestInterface = (
   const methods = new Map<string, readonly string[]>();
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) => {
-    routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
+    router.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
     methods.set(path, [...(methods.get(path) ?? []), ...(method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])]);
   };
 
@@ -79,5 +79,5 @@ export const addRestInterface = (
   api("get", "/credits/entries", guarded("read", listEntriesRoute(credits)));
   api("get", "/openapi.json", openApiRoute("3.1", publicUrl, parts));
   api("get", "/openapi-3.0.json", openApiRoute("3.0", publicUrl, parts));
-  for (const [path, known] of methods) routes.otherMethods(`/api/v1${path}`, otherMethodRoute(known));
+  for (const [path, known] of methods) router.otherMethods(`/api/v1${path}`, otherMethodRoute(known));
 };
