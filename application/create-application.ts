@@ -37,7 +37,6 @@ import type { StorePorts } from "./ports/stores/stores.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
 import { endpointTests, ensureDefaultEndpoint, webhooks } from "./webhooks/webhooks.js";
 
-/** All ports of the application. */
 export type ApplicationPorts = StorePorts & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
@@ -158,7 +157,6 @@ export const createApplication = ({
     policy: complete.policy,
     /** Origins that may receive webhooks over http or at a private address. */
     webhookPrivateOrigins: complete.webhookPrivateOrigins,
-    /** URLs of the viewer. */
     viewerUrl: complete.viewerUrl,
     /** Hours until an unused upload is deleted. */
     referenceRetentionHours: complete.referenceRetentionHours,
@@ -181,7 +179,6 @@ export const createApplication = ({
 /** All use cases, and the background work. */
 export type Application = ReturnType<typeof createApplication>;
 
-/** All use cases. */
 export type UseCases = Omit<
   Application,
   "policy" | "webhookPrivateOrigins" | "viewerUrl" | "referenceRetentionHours" | "start" | "stop"

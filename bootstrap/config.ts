@@ -226,5 +226,4 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 export const isReachedDirectly = ({ host, trustedProxies }: Pick<Config, "host" | "trustedProxies">): boolean =>
   !LOOPBACK.test(host) && trustedProxies.every(([network]) => network.range() === "loopback");
 
-/** The SQLite file in DATA_DIR. */
 export const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");

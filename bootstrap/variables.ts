@@ -59,5 +59,4 @@ export const loginUrl = (protocol: RegExp, form: string) => {
 /** Secrets are sent in HTTP headers, which allow visible ASCII only. */
 export const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
-/** Success type of a Result. */
 export type SuccessOf<Returned> = Returned extends Result<infer Valid, unknown> ? Valid : never;

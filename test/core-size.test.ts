@@ -23,11 +23,7 @@ const bundled = async (name: string, source: string) => {
 };
 
 /** The modules that parse the shape of input. Only these, and what imports them, load zod. */
-const PARSERS = [
-  "domain/tasks/creation-request.ts",
-  "domain/tasks/panorama-task.ts",
-  "domain/accounts/parse-key-limits.ts",
-];
+const PARSERS = ["domain/tasks/creation-request.ts", "domain/accounts/parse-key-limits.ts"];
 
 /** The packages that each module of these folders loads, also through others. */
 const packagesOfModules = async (folders: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {

@@ -109,7 +109,6 @@ const SIZE_RULES: readonly BrokenRule["name"][] = ["files_max", "bytes_max", "to
 /** True for rules whose limit differs between services. */
 export const isSizeRule = ({ rule }: InvalidRequest): boolean => SIZE_RULES.includes(rule.name);
 
-/** Upload limits of an offer. */
 export const limitsOf = ({ files, file_bytes, total_bytes, request_bytes }: Offer["uploads"]): UploadLimits => ({
   filesMax: files,
   fileBytesMax: file_bytes,

@@ -1,5 +1,5 @@
+import type { PublicTask } from "../../application/events/panorama-task.js";
 import type { Resolution } from "../../domain/images/resolution.js";
-import type { PublicTask } from "../../domain/tasks/panorama-task.js";
 import type { PublicReason } from "../../domain/tasks/public-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 

@@ -5,7 +5,6 @@ import { type ObjectName, parseObjectName } from "../../domain/images/object-nam
 
 const ORIGIN = "https://objects.example/";
 
-/** Objects in memory. */
 export class MemoryObjectStorage implements ObjectStorage {
   /** While this is false, every call returns `storage_unavailable`. */
   available = true;

@@ -53,7 +53,6 @@ export class Tracing {
     this.tracer = this.provider.getTracer("panorama-service", version);
   }
 
-  /** The current span. */
   current(): Span | undefined {
     return this.running.getStore();
   }

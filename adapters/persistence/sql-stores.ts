@@ -25,7 +25,6 @@ import { ensureDefaultEndpoint } from "./webhooks/default-endpoint.js";
 import { SqlDeliveryStore } from "./webhooks/sql-delivery-store.js";
 import { SqlEventStore } from "./webhooks/sql-event-store.js";
 
-/** Stores that count requests. */
 type Counters = Pick<Stores, "apiRequests" | "rateLimits">;
 
 /** Every store of panoramas. */

@@ -48,7 +48,6 @@ export async function admitLoginAttempt(
 /** The error for a wrong password, an account without a password, and an unknown e-mail address alike. */
 export type WrongLogin = { readonly kind: "wrong_login" };
 
-/** A login attempt with its password. */
 export type Credentials = LoginAttempt & { readonly password: string };
 
 /** Result of a password check. The next step compares `passwordHash` to detect a change of the password. */

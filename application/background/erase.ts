@@ -12,7 +12,6 @@ import type { Lease } from "../ports/stores/tasks/task-store.js";
 import type { DeliveryStore } from "../ports/stores/webhook-stores.js";
 import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-/** Ports of work that erases. */
 export type ErasePorts = TaskWorkPorts & {
   readonly references: ReferenceStore;
   readonly deliveries: DeliveryStore;

@@ -13,7 +13,6 @@ type Generation = SubmittedTask | GeneratedTask;
 /** No progress: text for the log, and pause before the next attempt. */
 export type NoProgress = { readonly detail: string; readonly pauseMilliseconds: number };
 
-/** The work on a generation that has a deadline. */
 export type DeadlineWork<T extends Generation> = {
   readonly work: "settle" | "check";
   /** Resolves to `undefined` if the generation has moved on. */

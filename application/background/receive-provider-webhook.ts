@@ -13,7 +13,6 @@ type ProviderWebhookPorts = {
   readonly wakePolls: () => void;
 };
 
-/** Webhooks from providers. */
 export function providerWebhooks({ providerWebhooks, tasks, clock, wakePolls }: ProviderWebhookPorts) {
   return {
     /**

@@ -26,7 +26,6 @@ type OperatedCreditPorts = {
   readonly clock: Clock;
 };
 
-/** Credits of all accounts, for the operator. */
 export function operatedCredits({ accounts, orders, operators, clock }: OperatedCreditPorts) {
   return {
     /**

@@ -5,7 +5,6 @@ import type { NewOperatorAction, OperatorLog } from "../ports/stores/operator-lo
 /** Longer arguments are cut: a mistyped one must not fill the log. */
 const ARGUMENT_CHARACTERS_MAX = 500;
 
-/** The log of operator actions. */
 export function operatorActions({ operatorLog, clock }: { readonly operatorLog: OperatorLog; readonly clock: Clock }) {
   return {
     /**

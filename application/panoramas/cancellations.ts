@@ -13,7 +13,6 @@ type CancellationPorts = EndPorts & {
   readonly signals: TaskSignals;
 };
 
-/** Settings of a cancel. */
 export type CancelSettings = {
   /** Lease of a cancel; longer than the provider takes to answer. */
   readonly leaseMilliseconds: number;

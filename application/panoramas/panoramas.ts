@@ -123,7 +123,6 @@ export function panoramas({ tasks, clock }: PanoramaPorts, settings: GallerySett
   };
 }
 
-/** The task of the owner. */
 export async function readTask(tasks: TaskStore, id: TaskId, owner: AccountId): Promise<Result<Task, NotFound>> {
   const task = await tasks.find(id, owner);
   return task === undefined ? err(notFound(`There is no task ${id} on this account.`)) : ok(task);

@@ -17,7 +17,6 @@ import { type EndPorts, type Failure, failTask, moveTask, stopGeneration } from 
  */
 export type UpstreamError = { readonly kind: "upstream_error"; readonly failed?: FailedTask };
 
-/** Ports of a submission. */
 export type SubmissionPorts = EndPorts & { readonly tasks: SubmissionPlaces };
 
 /**

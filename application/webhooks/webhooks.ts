@@ -125,7 +125,6 @@ const TEST_EVENT_TYPE = "webhook.test";
 /** Result of a test. `detail`: as of a delivery, such as `status 500`. */
 export type WebhookTest = { readonly isDelivered: boolean; readonly detail: string; readonly milliseconds: number };
 
-/** Tests of endpoints. */
 export function endpointTests(ports: WebhookPorts & DeliveryPorts) {
   const { endpoints, webhookSender, clock, ids, reporter } = ports;
   return {

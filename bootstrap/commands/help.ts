@@ -10,7 +10,6 @@ export const optionsOf = ({ options }: Command): readonly (readonly [name: strin
     return [`--${name}${type === "string" ? " …" : ""}`, `${about}${given}`] as const;
   });
 
-/** The help of one command. */
 export const helpOf = (command: Command): string => {
   const options = [...optionsOf(command), JSON_OPTION];
   const width = Math.max(...options.map(([name]) => name.length));

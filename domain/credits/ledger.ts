@@ -25,7 +25,6 @@ export type LedgerEntry = { readonly accountId: AccountId; readonly credits: num
   | { readonly kind: "debt" }
 );
 
-/** The entry of a paid order. */
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   kind: "purchase",
   accountId: order.accountId,
@@ -47,7 +46,6 @@ export const paymentReturnEntry = (
   at,
 });
 
-/** The entry of the credits held for a task. */
 export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation, at: Date): LedgerEntry => ({
   kind: "reservation",
   accountId,

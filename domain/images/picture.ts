@@ -38,7 +38,6 @@ export type Picture = ResultFigures & {
 export type ResultBounds = {
   readonly seamMax?: number | undefined;
   readonly seamRatioMax?: number | undefined;
-  /** Maximum for each pole. */
   readonly poleDeviationMax?: number | undefined;
 };
 

@@ -7,7 +7,6 @@ import { type FailedTask, isActive, type SucceededTask, type Task } from "./task
 export const EVENT_TYPES = ["panorama.succeeded", "panorama.failed", "panorama.saved", "credits.low"] as const;
 /** One of `EVENT_TYPES`. */
 export type EventType = (typeof EVENT_TYPES)[number];
-/** The events of a task. */
 export type TaskEventType = Exclude<EventType, "credits.low">;
 
 /** An event for webhooks and streams. `number`: 1, 2, 3 … per account, without gaps, in the order of the commits. */

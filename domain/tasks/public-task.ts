@@ -37,7 +37,6 @@ const PUBLIC: Readonly<Record<FailureReason, PublicReason>> = {
   canceled: "canceled",
 };
 
-/** The public reason of a failed task. */
 export const publicReason = ({ reason }: Pick<FailedTask, "reason">): PublicReason => PUBLIC[reason];
 
 /**

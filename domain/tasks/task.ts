@@ -35,7 +35,6 @@ import type { Slug } from "./slug.js";
  */
 export type Task = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
-/** All states of tasks. */
 export const TASK_STATES: readonly Task["state"][] = [
   "queued",
   "submitting",

@@ -24,7 +24,6 @@ export type DeliveredDelivery = DeliveryCore & { readonly state: "delivered"; re
 /** A delivery that is given up. */
 export type FailedDelivery = DeliveryCore & { readonly state: "failed"; readonly endedAt: Date };
 
-/** All states of deliveries. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satisfies readonly Delivery["state"][];
 
 /**

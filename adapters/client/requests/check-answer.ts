@@ -14,7 +14,6 @@ const hasStatus = ({ id, status }: Members): boolean =>
 /** The answer to a creation. */
 export const isCreated: Check = (value) => isObject(value) && hasStatus(value);
 
-/** A task. */
 export const isTask: Check = (value) =>
   isObject(value) && hasStatus(value) && (value.status !== "failed" || isObject(value.error));
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
 import { type PanoramaPolicy, RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
-import { taskErrorSchema } from "../../../domain/tasks/panorama-task.js";
 import type { ErrorCode } from "../replies/errors.js";
+import { taskErrorSchema } from "../replies/task-schemas.js";
 
 /** The window of every rate limit. */
 export const RATE_WINDOW_SECONDS = RATE_WINDOW_MILLISECONDS / 1000;

@@ -1,9 +1,9 @@
 import { type CreateDocumentOptions, createDocument } from "zod-openapi";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
-import { panoramaOutputSchema } from "../../../domain/tasks/panorama-task.js";
 import { abilitiesJson, offerOf } from "../../client/offer.js";
 import { pricesSentence } from "../../wording/numbers.js";
+import { panoramaOutputSchema } from "../replies/task-schemas.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
 import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
 import { openApiExamples } from "./openapi-examples.js";

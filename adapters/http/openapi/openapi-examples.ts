@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import type { PublicTask } from "../../../application/events/panorama-task.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import type { PublicTask } from "../../../domain/tasks/panorama-task.js";
 import type { ServiceAbilities } from "../../client/offer.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
 import type { creditsResponseSchema, entryPageSchema } from "../routes/credits-routes.js";

@@ -6,11 +6,11 @@ import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../../domain/tasks/creation-request.js";
-import { canceledTaskSchema, panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { hours, mebibytes } from "../../wording/numbers.js";
 import { countedImages, imagesSentence, promptSentence } from "../../wording/sentences.js";
 import { HELD_WAITS_MAX } from "../limits/held-requests.js";
+import { canceledTaskSchema, panoramaTaskSchema } from "../replies/task-schemas.js";
 import { WAIT_SECONDS_MAX } from "../requests/request-headers.js";
 import { filterParameters } from "../requests/task-filter-query.js";
 import { creationResponseSchema } from "../routes/create-panorama-route.js";
@@ -101,7 +101,6 @@ const creationRequest = ({ policy: { prices }, abilities }: Described) => {
 const EACH_IMAGE =
   "Each is an https URL at a public address, an uploaded image of this service, or the image_url of a finished panorama, your own or a public one, also if it begins with http://. To change a panorama, send its image_url alone and say in the prompt what is different. One at another host is a JPEG, PNG or WebP, and should have at most 10 MiB: every image generator takes that.";
 
-/** The task of the path. */
 export const taskPath = ({ examples }: Described) =>
   z.object({
     id: z.string().meta({ description: "The id from the answer to the creation.", example: examples.task.id }),

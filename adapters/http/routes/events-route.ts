@@ -8,11 +8,11 @@ import type { AdmittedKey } from "../../../application/ports/stores/rate-limits.
 import type { StoredEvent } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
-import { panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import { isInProgress } from "../../../domain/tasks/task.js";
 import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-requests.js";
 import { errorBody } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
+import { panoramaTaskSchema } from "../replies/task-schemas.js";
 import type { Exchange } from "../requests/exchange.js";
 import { creditsResponseSchema } from "./credits-routes.js";
 import type { GuardedHandler, TaskHandler } from "./guard.js";

@@ -7,12 +7,12 @@ import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
-import { canceledTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { abilitiesJson } from "../../client/offer.js";
 import { HeldWaits } from "../limits/held-requests.js";
 import type { Unauthenticated } from "../replies/errors.js";
 import { json, NO_CONTENT } from "../replies/reply.js";
+import { canceledTaskSchema } from "../replies/task-schemas.js";
 import { preferredWaitSeconds } from "../requests/request-headers.js";
 import { type GuardedHandler, type TaskHandler, taskIdOf, unknownTask } from "./guard.js";
 

@@ -13,7 +13,6 @@ import { toEvent } from "./event-rows.js";
 import { receiverStatements, takeReceivers } from "./receiver-rows.js";
 import { present, referredRows, toDelivery, toEndpoint } from "./webhook-rows.js";
 
-/** Each event with the id of its delivery. */
 export const EVENTS_OF_DELIVERIES = `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
   join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`;
 

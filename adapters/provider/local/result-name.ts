@@ -13,7 +13,6 @@ export const freshResultName = (trigger: SandboxTrigger | undefined): string => 
   return `${randomBytes(16).toString("base64url")}${suffix}.jpg`;
 };
 
-/** The trigger in the name of a result. */
 export const triggerIn = (resultName: string): SandboxTrigger | undefined =>
   RESULT_NAME.exec(resultName)?.[1] as SandboxTrigger | undefined;
 

@@ -3,7 +3,6 @@ import type { Brand } from "../../../domain/ids.js";
 /** The number of an action in the log. Later actions have greater numbers. */
 export type OperatorActionId = Brand<number, "OperatorActionId">;
 
-/** An action of an operator. */
 export type NewOperatorAction = {
   readonly at: Date;
   /** User of the operating system, and machine. */

@@ -88,7 +88,6 @@ export interface OperatorStore extends AccountErasure {
   accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
   account(id: AccountId): Promise<AccountSummary | undefined>;
   task(id: TaskId): Promise<TaskOfAccount | undefined>;
-  /** The task with this id or slug. */
   record(idOrSlug: string): Promise<TaskRecord | undefined>;
   /** The tasks of the account, newest first, at most `limit`, older than `before`. */
   tasks(

@@ -112,7 +112,6 @@ export * from "../../../domain/tasks/failure-budget.js";
 export * from "../../../domain/tasks/metadata.js";
 export * from "../../../domain/tasks/open-task.js";
 export * from "../../../domain/tasks/out-of-sight.js";
-export * from "../../../domain/tasks/panorama-task.js";
 export * from "../../../domain/tasks/prompt-search.js";
 export * from "../../../domain/tasks/public-task.js";
 export * from "../../../domain/tasks/queue.js";

@@ -24,5 +24,4 @@ export const HAS_TEXTS_TO_ERASE = "(state = 'failed' or deleted_at is not null) 
 /** When such a task failed or, later, was deleted. */
 export const ENDED_WITHOUT_PICTURE_AT = "coalesce(deleted_at, failed_at)";
 
-/** An endpoint that is not deleted. */
 export const LISTED_ENDPOINT = "(off_reason is null or off_reason <> 'deleted')";

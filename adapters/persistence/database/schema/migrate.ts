@@ -38,7 +38,6 @@ export type InstallationNames = {
   readonly tables: readonly Tables[];
 };
 
-/** A migration as text. */
 export type MigrationText = { readonly name: string; readonly statements: readonly string[] };
 
 /**

@@ -33,7 +33,6 @@ export class SqliteConnection {
     return (prepared.all(...parameters.map(bound)) as unknown as Values[]).map(toRow);
   }
 
-  /** The first row of a statement. */
   first(statement: string, parameters: readonly unknown[]): Row | undefined {
     const { prepared, toRow } = this.prepared(statement);
     const values = prepared.get(...parameters.map(bound)) as unknown as Values | undefined;

@@ -28,7 +28,6 @@ const DATA_URI_BYTES_MAX = 190_000;
 
 const uploadedSchema = z.object({ urls: z.object({ get: nonEmpty }) });
 
-/** The input of a prediction. */
 export const predictionInput = async (
   { constants, sizes, references, hasSeed }: ModelInputs,
   { taskId, request }: GenerationOrder,

@@ -7,7 +7,6 @@ import type { Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
-/** Address of an image. */
 export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
 
 /** An operator has hidden the panorama: it cannot be public. */

@@ -1,12 +1,16 @@
 import * as z from "zod";
-import { RESOLUTION_NAMES, resolutionsDescription } from "../images/resolution.js";
-import { STORAGE_STATUSES } from "../images/storage-status.js";
-import { PRICE_MAX } from "../panorama-policy.js";
-import { SEED_MAX } from "./creation-request.js";
-import { METADATA_KEY_CHARACTERS_MAX, METADATA_PAIRS_MAX, METADATA_VALUE_CHARACTERS_MAX } from "./metadata.js";
-import { PUBLIC_REASONS, TASK_STATUSES } from "./public-task.js";
-import { AHEAD_MAX } from "./queue.js";
-import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "./visibility.js";
+import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
+import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
+import { PRICE_MAX } from "../../../domain/panorama-policy.js";
+import { SEED_MAX } from "../../../domain/tasks/creation-request.js";
+import {
+  METADATA_KEY_CHARACTERS_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_CHARACTERS_MAX,
+} from "../../../domain/tasks/metadata.js";
+import { PUBLIC_REASONS, TASK_STATUSES } from "../../../domain/tasks/public-task.js";
+import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
+import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 
 /** `credits_charged` of a task: up to the highest price that an operator may set. Later prices do not change it. */
 export const creditsChargedSchema = z.int().min(0).max(PRICE_MAX);
@@ -78,7 +82,7 @@ export const creationFields = {
     .meta({ maxProperties: METADATA_PAIRS_MAX, description: "Empty if none was given. In no particular order." }),
 };
 
-/** Specification, Panorama task. */
+/** JSON of a `PublicTask`, with the texts of its members (specification, Panorama task). */
 export const panoramaTaskSchema = z
   .object({
     id: z.string(),
@@ -111,6 +115,3 @@ export const panoramaTaskSchema = z
 export const canceledTaskSchema = panoramaTaskSchema
   .pick({ id: true, status: true, credits_charged: true, error: true })
   .meta({ id: "CanceledTask" });
-
-/** A task as clients see it: in REST, events, webhooks, and the client. */
-export type PublicTask = z.infer<typeof panoramaTaskSchema>;

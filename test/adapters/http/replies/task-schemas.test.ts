@@ -1,0 +1,17 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type * as z from "zod";
+import { aFailedTask, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
+import { panoramaTaskSchema } from "../../../../adapters/http/replies/task-schemas.js";
+import { type PublicTask, panoramaTask } from "../../../../application/events/panorama-task.js";
+
+const urls = { storage: { urlOf: (name: string) => `https://objects.example/${name}` }, viewerUrl: undefined };
+
+describe("panoramaTaskSchema", () => {
+  it("has the members of PublicTask, and no others", () => {
+    expectTypeOf<z.infer<typeof panoramaTaskSchema>>().toEqualTypeOf<PublicTask>();
+    for (const task of [aFailedTask(), aSucceededTask()]) {
+      const shown = panoramaTask(task, urls);
+      expect(panoramaTaskSchema.strict().parse(shown)).toStrictEqual(shown);
+    }
+  });
+});
