@@ -2,7 +2,7 @@ import type { Task } from "../domain/tasks/task.js";
 import { accountSettings } from "./accounts/account-settings.js";
 import { accounts } from "./accounts/accounts.js";
 import { apiKeys } from "./accounts/api-keys.js";
-import { admissions, type HeldKeys, heldKeys, type KeyUses, keyUses } from "./accounts/api-requests.js";
+import { admissions, type KeyUses, keyUses, type OpenKeys, openKeys } from "./accounts/api-requests.js";
 import { accountExports } from "./accounts/export-account.js";
 import { links, mailedLinks } from "./accounts/links.js";
 import { logins, sessions } from "./accounts/sessions.js";
@@ -86,7 +86,7 @@ export type StoreUseCases = ReturnType<typeof storeUseCases>;
 type InnerPorts = ApplicationPorts & {
   readonly generationTime: GenerationTime;
   readonly keyUses: KeyUses;
-  readonly heldKeys: HeldKeys;
+  readonly openKeys: OpenKeys;
   readonly wakePolls: () => void;
 };
 
@@ -101,7 +101,7 @@ function allUseCases(ports: InnerPorts, settings: CompleteSettings) {
       ...accountSettings(ports),
       ...accountExports(ports),
       noteKeyUse: ports.keyUses.note,
-      holdKey: ports.heldKeys.hold,
+      watchKey: ports.openKeys.watch,
     },
     credits: { ...stored.credits, ...purchases(ports) },
     panoramas: {
@@ -145,7 +145,7 @@ export const createApplication = ({
     wakeAfter(task, wake, eventSignals);
   });
   const uses = keyUses(ports);
-  const inside = { ...ports, signals, generationTime: time, keyUses: uses, heldKeys: heldKeys(ports) };
+  const inside = { ...ports, signals, generationTime: time, keyUses: uses, openKeys: openKeys(ports) };
   const schedule = backgroundWork({ ...inside, schedule: makeSchedule }, complete);
   let started = false;
   const wake = (work: WorkName): void => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import type { Duplex } from "node:stream";
-import { heldKeys } from "../../application/accounts/api-requests.js";
+import { openKeys } from "../../application/accounts/api-requests.js";
 import type { ViewerUrl } from "../../application/application-settings.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
@@ -30,10 +30,10 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
 
 /**
  * The use cases of the routes, as `createApplication` returns them. Without one that may be absent, its route does not
- * exist; without `holdKey`, only the expiry of its API key ends a stream or a wait early.
+ * exist; without `watchKey`, only the expiry of its API key ends a stream or a wait early.
  */
 export type RestUseCases = {
-  readonly accounts: Without<UseCases["accounts"], "holdKey">;
+  readonly accounts: Without<UseCases["accounts"], "watchKey">;
   /**
    * `receiveProviderWebhook`: `POST /hooks/{provider}`. `isHiddenImage`: which images are not served, because an
    * operator has hidden their panorama; without it all are.
@@ -168,10 +168,10 @@ const mount = async (
   const senders = new Senders(proxies ?? []);
   const router = new Router(observer, requests, new Overload(isDatabaseOverloaded, senders));
   const { accounts, panoramas, credits } = application;
-  const { holdKey = heldKeys({ clock }).hold } = accounts;
+  const { watchKey = openKeys({ clock }).watch } = accounts;
   // The REST interface calls none of those that may be absent: they are added here. Whole groups let an editor follow a
   // call from a route to its use case.
-  const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage } as RestParts;
+  const parts = { ...application, accounts: { ...accounts, watchKey }, clock, storage } as RestParts;
   addRestRoutes(router, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook, isHiddenImage = async () => false } = panoramas;
   const { receivePaymentWebhook } = credits;

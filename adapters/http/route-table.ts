@@ -3,7 +3,7 @@ import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { HeldStreams } from "./limits/held-requests.js";
+import { OpenStreams } from "./limits/open-requests.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import { openApiRoute } from "./openapi/openapi-route.js";
 import type { Senders } from "./requests/senders.js";
@@ -71,7 +71,7 @@ export const addRestRoutes = (
   api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(panoramas)));
   api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(panoramas, urls)));
   api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
-  const streams = { ...parts, held: new HeldStreams() };
+  const streams = { ...parts, held: new OpenStreams() };
   api("get", "/panoramas/:id/events", guardedTask(taskEventsRoute(streams, urls)));
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));

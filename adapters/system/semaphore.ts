@@ -13,7 +13,7 @@ export class Semaphore {
 
   async run<T>(work: () => Promise<T>, owner = ""): Promise<T> {
     if (this.free > 0) this.free -= 1;
-    else await this.turn(owner);
+    else await this.slot(owner);
     try {
       return await work();
     } finally {
@@ -21,7 +21,7 @@ export class Semaphore {
     }
   }
 
-  private turn(owner: string): Promise<void> {
+  private slot(owner: string): Promise<void> {
     const line = this.waiting.get(owner) ?? [];
     this.waiting.set(owner, line);
     return new Promise((resolve) => line.push(resolve));
@@ -61,7 +61,7 @@ export class BoundedQueue {
     if (signal?.aborted) return "left";
     if (this.running) {
       if (this.waiting.size >= this.waitingMax) return "full";
-      if ((await this.turn(signal)) === "left") return "left";
+      if ((await this.slot(signal)) === "left") return "left";
     }
     this.running = true;
     try {
@@ -73,14 +73,14 @@ export class BoundedQueue {
     }
   }
 
-  private turn(signal: AbortSignal | undefined): Promise<"turn" | "left"> {
+  private slot(signal: AbortSignal | undefined): Promise<"free" | "left"> {
     return new Promise((resolve) => {
-      const end = (outcome: "turn" | "left") => {
+      const end = (outcome: "free" | "left") => {
         this.waiting.delete(waiting);
         signal?.removeEventListener("abort", leave);
         resolve(outcome);
       };
-      const waiting: Waiting = { start: () => end("turn") };
+      const waiting: Waiting = { start: () => end("free") };
       const leave = () => end("left");
       this.waiting.add(waiting);
       signal?.addEventListener("abort", leave);
@@ -92,4 +92,4 @@ export class BoundedQueue {
 const PROCESSING_MAX = 3;
 
 /** Uploads of all accounts that are processed at the same time, in this process. The owners are accounts. */
-export const uploadTurns = new Semaphore(PROCESSING_MAX);
+export const uploadSlots = new Semaphore(PROCESSING_MAX);

@@ -107,17 +107,17 @@ export function keyUses({ keys, clock }: { readonly keys: Pick<ApiKeyStore, "rec
   };
 }
 
-/** Maximum time of a held request. A timer cannot run for the years until a key may expire. */
-const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
+/** Maximum time of an open request. A timer cannot run for the years until a key may expire. */
+const OPEN_MILLISECONDS_MAX = 60 * 60 * 1000;
 
-/** Result of `heldKeys`. */
-export type HeldKeys = ReturnType<typeof heldKeys>;
+/** Result of `openKeys`. */
+export type OpenKeys = ReturnType<typeof openKeys>;
 
 /**
  * A request that is held open. `signal`: aborted when the client disconnects or the key becomes unusable; in the
  * second case `isKeyUnusable()` is true. Call `release` at the end of the request, unless the client has disconnected.
  */
-export type HeldKey = {
+export type OpenKey = {
   readonly signal: AbortSignal;
   readonly release: () => void;
   readonly isKeyUnusable: () => boolean;
@@ -128,19 +128,19 @@ export type HeldKey = {
  * expires, and within a second after the key was revoked or changed, or its account closed
  * (background/watch-changes.ts).
  */
-export function heldKeys({ clock }: { readonly clock: Clock }) {
-  const held = new Map<ApiKeyId, Set<() => void>>();
+export function openKeys({ clock }: { readonly clock: Clock }) {
+  const open = new Map<ApiKeyId, Set<() => void>>();
   return {
     /** `client`: aborted when the client disconnects. */
-    hold({ id, expiresAt }: Pick<AdmittedKey, "id" | "expiresAt">, client: AbortSignal): HeldKey {
+    watch({ id, expiresAt }: Pick<AdmittedKey, "id" | "expiresAt">, client: AbortSignal): OpenKey {
       const ended = new AbortController();
       let isUnusable = false;
-      const ends = held.get(id) ?? new Set();
-      held.set(id, ends);
+      const ends = open.get(id) ?? new Set();
+      open.set(id, ends);
       const release = () => {
         client.removeEventListener("abort", release);
         ends.delete(end);
-        if (ends.size === 0 && held.get(id) === ends) held.delete(id);
+        if (ends.size === 0 && open.get(id) === ends) open.delete(id);
         ended.abort();
       };
       const end = () => {
@@ -151,12 +151,12 @@ export function heldKeys({ clock }: { readonly clock: Clock }) {
       client.addEventListener("abort", release);
       if (client.aborted) release();
       const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt.getTime() - clock.now().getTime();
-      if (left <= HELD_MILLISECONDS_MAX) void clock.sleep(left, ended.signal).then(end);
+      if (left <= OPEN_MILLISECONDS_MAX) void clock.sleep(left, ended.signal).then(end);
       return { signal: ended.signal, release, isKeyUnusable: () => isUnusable };
     },
 
     ids(): ApiKeyId[] {
-      return [...held.keys()];
+      return [...open.keys()];
     },
 
     /** Ends the requests of unusable keys among `ids`. `live`: limits of the keys that are not revoked. */
@@ -164,7 +164,7 @@ export function heldKeys({ clock }: { readonly clock: Clock }) {
       const now = clock.now();
       for (const id of ids) {
         const limits = live.get(id);
-        if (limits === undefined || allowUse(limits, "read", now).isErr()) for (const end of held.get(id) ?? []) end();
+        if (limits === undefined || allowUse(limits, "read", now).isErr()) for (const end of open.get(id) ?? []) end();
       }
     },
   };

@@ -1,5 +1,5 @@
 import { isActive, type Task } from "../../domain/tasks/task.js";
-import type { HeldKeys, KeyUses } from "../accounts/api-requests.js";
+import type { KeyUses, OpenKeys } from "../accounts/api-requests.js";
 import type { CompleteSettings } from "../application-settings.js";
 import { eventBody } from "../events/panorama-task.js";
 import type { MakeSchedule, Schedule, ScheduledWork } from "../ports/clock.js";
@@ -45,7 +45,7 @@ type BackgroundPorts = ErasePorts & {
   readonly webhookSender: WebhookSender;
   readonly eventSignals: EventSignals;
   readonly keyUses: KeyUses;
-  readonly heldKeys: HeldKeys;
+  readonly openKeys: OpenKeys;
   readonly schedule: MakeSchedule;
 };
 

@@ -1,5 +1,5 @@
 import type { AccountId } from "../../domain/ids.js";
-import type { HeldKeys } from "../accounts/api-requests.js";
+import type { OpenKeys } from "../accounts/api-requests.js";
 import type { EventSignals } from "../ports/signals.js";
 import type { EventStore } from "../ports/stores/webhook-stores.js";
 import type { TaskWorkPorts } from "./work-on-leases.js";
@@ -7,11 +7,11 @@ import type { TaskWorkPorts } from "./work-on-leases.js";
 type StreamWatchPorts = {
   readonly events: EventStore;
   readonly eventSignals: EventSignals;
-  readonly heldKeys: HeldKeys;
+  readonly openKeys: OpenKeys;
 };
 
 /** Background work for the streams and waits of this process. */
-export function streamWatch({ events, eventSignals, heldKeys }: StreamWatchPorts) {
+export function streamWatch({ events, eventSignals, openKeys }: StreamWatchPorts) {
   let seen: ReadonlyMap<AccountId, number> = new Map();
   return {
     /**
@@ -20,13 +20,13 @@ export function streamWatch({ events, eventSignals, heldKeys }: StreamWatchPorts
      * them.
      */
     async watchStreams(): Promise<void> {
-      const [accounts, keys] = [eventSignals.waitedFor(), heldKeys.ids()];
+      const [accounts, keys] = [eventSignals.waitedFor(), openKeys.ids()];
       if (accounts.length === 0 && keys.length === 0) {
         seen = new Map();
         return;
       }
       const { latest, liveKeys } = await events.watch(accounts, keys);
-      heldKeys.endUnusable(keys, liveKeys); // first, so that they do not get the new event
+      openKeys.endUnusable(keys, liveKeys); // first, so that they do not get the new event
       for (const [account, number] of latest) if (seen.get(account) !== number) eventSignals.wake(account);
       seen = latest;
     },

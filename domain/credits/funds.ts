@@ -9,14 +9,14 @@ import type { InsufficientCredits } from "./reservation.js";
 export type Funds = { readonly credits: Credits; readonly debt: Credits };
 
 /** Result of a booking: the new funds, and the entries to write in one transaction. */
-export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
+export type Booking = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
 
 /**
  * Books an entry. What the balance cannot cover becomes debt; added credits pay debt first. A change of debt gets its
  * own `debt` entry: the balance is the sum of all entries, the debt the sum of the `debt` entries. New debt comes
  * first, so the sum never goes below 0. Throws a `RangeError` if the balance or the debt would exceed 2^31 - 1.
  */
-export const book = (funds: Funds, entry: LedgerEntry): Booked => {
+export const book = (funds: Funds, entry: LedgerEntry): Booking => {
   const sum = funds.credits + entry.credits;
   const debtChange = -Math.min(sum, funds.debt);
   const { accountId, at } = entry;
@@ -50,7 +50,7 @@ export const adjust = ({
   readonly reason: AdjustmentReason;
   readonly reference?: AdjustmentReference | undefined;
   readonly at: Date;
-}): Result<Booked, InsufficientCredits> =>
+}): Result<Booking, InsufficientCredits> =>
   funds.credits + change >= 0
     ? ok(book(funds, { kind: "adjustment", accountId, reason, reference, credits: change, at }))
     : err({ kind: "insufficient_credits", balance: funds.credits, cost: credits(-change) });

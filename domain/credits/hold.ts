@@ -45,20 +45,20 @@ export type CapturedHold = HoldCore & {
 export type RefundedHold = HoldCore & { readonly reservation: RefundedReservation };
 
 /** The credits of an account, and all its holds that are `held`. */
-export type Holdings = {
+export type MeterFunds = {
   /** Available credits: neither reserved nor spent. Negative if the account is in debt (`adjust` of a meter). */
   readonly credits: number;
   readonly open: readonly OpenHold[];
 };
 
 /** The account after the refund of all holds that expire by `now`. `entries`: these refunds, oldest first. */
-export type Expiry = Holdings & {
+export type Expiry = MeterFunds & {
   readonly refunded: readonly RefundedHold[];
   readonly entries: readonly MeterEntry[];
 };
 
 /** Refunds expired holds. A refund is dated at the expiry, so the result does not depend on the time of the call. */
-export const expireHolds = ({ credits: before, open }: Holdings, now: Date): Expiry => {
+export const expireHolds = ({ credits: before, open }: MeterFunds, now: Date): Expiry => {
   const hasEnded = ({ expiresAt }: OpenHold): boolean => expiresAt.getTime() <= now.getTime();
   const ended = open.filter(hasEnded).sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
   const ends = ended.map((hold) => refundHold(hold, hold.expiresAt));
@@ -111,7 +111,7 @@ export const refundCaptured = (
 };
 
 /** Standing of a meter's account. Its open holds count as active tasks. */
-export const standingOf = (accountId: AccountId, { credits: balance, open }: Holdings) => ({
+export const standingOf = (accountId: AccountId, { credits: balance, open }: MeterFunds) => ({
   accountId,
   credits: credits(Math.max(0, balance)),
   activeTasks: open.length,
@@ -121,7 +121,7 @@ export const standingOf = (accountId: AccountId, { credits: balance, open }: Hol
  * The balance of a meter's account after `change`, which may be negative. Throws a `RangeError` outside 32 bits. Held
  * credits count, because a refund may return them.
  */
-export const balanceAfter = ({ credits: before, open }: Holdings, change: number): number => {
+export const balanceAfter = ({ credits: before, open }: MeterFunds, change: number): number => {
   const held = open.reduce((sum, { reservation }) => sum + reservation.credits, 0);
   const after = before + change;
   if (Math.abs(change) <= CREDITS_MAX && after >= -CREDITS_MAX && after + held <= CREDITS_MAX) {

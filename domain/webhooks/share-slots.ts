@@ -51,7 +51,7 @@ export const shareSlots = <Due extends DueDelivery>(
   running.forEach(take);
   const chosen: Due[] = [];
   const leastFailed = [...due].sort((a, b) => a.receiver.failures - b.receiver.failures);
-  for (const delivery of inTurns(leastFailed, usedBy)) {
+  for (const delivery of roundRobin(leastFailed, usedBy)) {
     if (!mayHave(delivery)) continue;
     take(delivery);
     chosen.push(delivery);
@@ -60,7 +60,7 @@ export const shareSlots = <Due extends DueDelivery>(
 };
 
 /** Orders the first of each lane and account before the second ones. Running deliveries count first. */
-const inTurns = <Due extends DueDelivery>(due: readonly Due[], usedBy: (key: string) => number): readonly Due[] => {
+const roundRobin = <Due extends DueDelivery>(due: readonly Due[], usedBy: (key: string) => number): readonly Due[] => {
   const byLane = turnsOf(due, (delivery) => names(delivery).lane, usedBy);
   return turnsOf(byLane, (delivery) => names(delivery).account, usedBy);
 };

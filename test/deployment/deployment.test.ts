@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { HELD_STREAMS_MAX, HELD_WAITS_MAX } from "../../adapters/http/limits/held-requests.js";
+import { OPEN_STREAMS_MAX, OPEN_WAITS_MAX } from "../../adapters/http/limits/open-requests.js";
 import { VISITOR_LIMITS } from "../../adapters/http/limits/visitor-limits.js";
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { readConfig } from "../../bootstrap/config.js";
@@ -196,7 +196,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
     // The landing page and the gallery load a page of pictures with several copies at once.
     expect(numberOf(/limit_req zone=panorama_requests burst=(\d+) nodelay/)).toBeGreaterThan(4 * 24);
     // One account can hold all its waits, its streams and its uploads.
-    const held = HELD_WAITS_MAX + HELD_STREAMS_MAX + PANORAMA_POLICY.rates.total.limit;
+    const held = OPEN_WAITS_MAX + OPEN_STREAMS_MAX + PANORAMA_POLICY.rates.total.limit;
     expect(numberOf(/limit_conn panorama_connections (\d+)/)).toBeGreaterThanOrEqual(held);
     expect(nginx.match(/limit_(req|conn)_status 429;/g)).toHaveLength(2);
   });

@@ -10,7 +10,7 @@ import type { ScriptedProvider } from "../../adapters/memory/scripted-provider.j
 import { memoryDatabase, memoryStores } from "../../adapters/persistence/memory-stores.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { accounts } from "../../application/accounts/accounts.js";
-import { heldKeys, keyUses } from "../../application/accounts/api-requests.js";
+import { keyUses, openKeys } from "../../application/accounts/api-requests.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { resultChecks } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
@@ -57,7 +57,7 @@ export abstract class TestService {
   readonly ids = new RandomIds();
   readonly generationTime = generationTime();
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
-  readonly heldKeys = heldKeys({ clock: this.clock });
+  readonly openKeys = openKeys({ clock: this.clock });
   readonly finished: FinishedRequest[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
   /** Requests that were refused because the service is overloaded. */
@@ -127,7 +127,7 @@ export abstract class TestService {
     });
     return {
       ...others,
-      accounts: { ...accounts, noteKeyUse: this.keyUses.note, holdKey: this.heldKeys.hold },
+      accounts: { ...accounts, noteKeyUse: this.keyUses.note, watchKey: this.openKeys.watch },
       panoramas: { ...panoramas, ...progress(this) },
     };
   }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
-import { HELD_STREAMS_MAX } from "../limits/held-requests.js";
+import { OPEN_STREAMS_MAX } from "../limits/open-requests.js";
 import { eventSchema, STREAM_MILLISECONDS_MAX } from "../routes/events-route.js";
 import { requestId } from "./openapi-answers.js";
 import { type Described, taskPath } from "./openapi-panoramas.js";
@@ -15,7 +15,7 @@ const streamOf = (
   operationId,
   tags: ["Events"],
   summary,
-  description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, when its API key expires or is revoked, and when the server stops: connect again with the last id. It counts as one read. An account may have ${HELD_STREAMS_MAX} streams open in one process.`,
+  description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, when its API key expires or is revoked, and when the server stops: connect again with the last id. It counts as one read. An account may have ${OPEN_STREAMS_MAX} streams open in one process.`,
   requestParams: {
     header: z.object({
       "Last-Event-ID": z.string().optional().meta({

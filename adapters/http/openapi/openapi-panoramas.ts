@@ -9,7 +9,7 @@ import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../../domain/ta
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { hours, mebibytes } from "../../wording/numbers.js";
 import { countedImages, imagesSentence, promptSentence } from "../../wording/sentences.js";
-import { HELD_WAITS_MAX } from "../limits/held-requests.js";
+import { OPEN_WAITS_MAX } from "../limits/open-requests.js";
 import { canceledTaskSchema, panoramaTaskSchema } from "../replies/task-schemas.js";
 import { WAIT_SECONDS_MAX } from "../requests/request-headers.js";
 import { filterParameters } from "../requests/task-filter-query.js";
@@ -172,7 +172,7 @@ export const readPanorama = (described: Described): ZodOpenApiOperationObject =>
           .string()
           .optional()
           .meta({
-            description: `wait=N: answer when the task leaves processing, or after N seconds. N is at most ${WAIT_SECONDS_MAX}. If the account already holds ${HELD_WAITS_MAX} such requests, it is answered at once, without Preference-Applied.`,
+            description: `wait=N: answer when the task leaves processing, or after N seconds. N is at most ${WAIT_SECONDS_MAX}. If the account already holds ${OPEN_WAITS_MAX} such requests, it is answered at once, without Preference-Applied.`,
             example: "wait=30",
           }),
       }),

@@ -9,7 +9,7 @@ import type { StoredEvent } from "../../../application/ports/stores/webhook-stor
 import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
 import { isInProgress } from "../../../domain/tasks/task.js";
-import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-requests.js";
+import { OPEN_STREAMS_MAX, type OpenStream, type OpenStreams } from "../limits/open-requests.js";
 import { errorBody } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import { panoramaTaskSchema } from "../replies/task-schemas.js";
@@ -55,7 +55,7 @@ type Parts = {
   readonly accounts: UseCases["accounts"];
   readonly events: UseCases["events"];
   readonly clock: Clock;
-  readonly held: HeldStreams;
+  readonly held: OpenStreams;
 };
 
 /** `GET /events`: the events of the account as they happen, from the answer on. */
@@ -102,19 +102,19 @@ async function answerWithStream(
 type StreamRequest = { readonly exchange: Exchange; readonly owner: AccountId; readonly apiKey: AdmittedKey };
 
 type Position = { readonly after: number | undefined; readonly isUnknown: boolean };
-type Open = HeldStream & Position;
+type Open = OpenStream & Position;
 
 /** The answer if there is nothing to stream: to `HEAD`, and above the maximum of the account's streams. */
 function openStream({ held, accounts, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply {
   if (exchange.method === "HEAD") return { status: 200, headers: HEADERS, body: "" };
   const stream = held.open(owner, exchange.signal);
   if (stream === undefined) {
-    const message = `This account already has ${HELD_STREAMS_MAX} streams open, the maximum. Close one first.`;
+    const message = `This account already has ${OPEN_STREAMS_MAX} streams open, the maximum. Close one first.`;
     return errorBody(429, "rate_limited", message, { headers: { "retry-after": String(RETRY_AFTER_SECONDS) } });
   }
   exchange.isIdle = true;
   void clock.sleep(STREAM_MILLISECONDS_MAX, stream.signal).then(() => stream.close());
-  accounts.holdKey(apiKey, stream.signal).signal.addEventListener("abort", stream.close);
+  accounts.watchKey(apiKey, stream.signal).signal.addEventListener("abort", stream.close);
   return { ...stream, ...positionOf(exchange, owner) };
 }
 

@@ -9,7 +9,7 @@ import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abi
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { abilitiesJson } from "../../client/offer.js";
-import { HeldWaits } from "../limits/held-requests.js";
+import { OpenWaits } from "../limits/open-requests.js";
 import type { Unauthenticated } from "../replies/errors.js";
 import { json, NO_CONTENT } from "../replies/reply.js";
 import { canceledTaskSchema } from "../replies/task-schemas.js";
@@ -30,21 +30,21 @@ export function readPanoramaRoute(
   panoramas: UseCases["panoramas"],
   urls: TaskUrls,
 ): TaskHandler {
-  const waits = new HeldWaits();
+  const waits = new OpenWaits();
   const answer = (task: Task) =>
     whenReady(panoramas.forecast(task), (forecast) => ok(json(200, panoramaTask(task, urls, forecast))));
   return (exchange, task, apiKey) => {
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return answer(task);
-    const held = waits.hold(task.accountId, async () => {
-      const key = accounts.holdKey(apiKey, exchange.signal);
+    const wait = waits.run(task.accountId, async () => {
+      const key = accounts.watchKey(apiKey, exchange.signal);
       const waited = await panoramas.waitFor(task.id, task.accountId, seconds * 1000, key.signal).finally(key.release);
       return key.isKeyUnusable() ? err(KEY_HAS_ENDED) : waited;
     });
-    if (held === undefined) return answer(task);
+    if (wait === undefined) return answer(task);
     exchange.isIdle = true;
     const headers = { "preference-applied": `wait=${seconds}` };
-    return held.then(async (waited) => {
+    return wait.then(async (waited) => {
       if (waited.isErr()) return err(waited.error);
       const forecast = await panoramas.forecast(waited.value);
       return ok(json(200, panoramaTask(waited.value, urls, forecast), headers));

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { deleteAbandoned } from "../../system/files.js";
-import { uploadTurns } from "../../system/semaphore.js";
+import { uploadSlots } from "../../system/semaphore.js";
 import { json } from "../replies/reply.js";
 import { receiveFiles } from "../requests/receive-files.js";
 import { withTemporaryFolder } from "../requests/temporary-folder.js";
@@ -37,7 +37,7 @@ export function uploadImagesRoute({ panoramas, policy }: Parts, uploadsFolder: s
     return withTemporaryFolder(uploadsFolder, "panorama-upload-", async (folder) => {
       const files = await receiveFiles(exchange, folder, policy.uploads);
       if (files.isErr()) return err(files.error);
-      const uploaded = await uploadTurns.run(
+      const uploaded = await uploadSlots.run(
         () => panoramas.uploadImages(owner, files.value, { apiKeyId: key.id }),
         owner,
       );

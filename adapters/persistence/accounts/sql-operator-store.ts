@@ -12,7 +12,7 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { AdjustmentReference } from "../../../domain/credits/adjustment.js";
 import type { Credits } from "../../../domain/credits/credits.js";
-import type { Booked, Funds } from "../../../domain/credits/funds.js";
+import type { Booking, Funds } from "../../../domain/credits/funds.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
@@ -87,7 +87,7 @@ export class SqlOperatorStore implements OperatorStore {
 
   adjust<Refusal>(
     account: AccountId,
-    decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
+    decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booking, Refusal>,
     reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>> {
     return this.database.transaction(async (sql) => {

@@ -3,13 +3,13 @@ import type { Reporter } from "../../../application/ports/reporter.js";
 import type { DueWork } from "../../../application/ports/stores/tasks/task-work.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Database } from "../database/sql/database.js";
-import type { AccountTurns } from "./account-turns.js";
+import type { AccountWrites } from "./account-writes.js";
 import type { UnreadableTasks } from "./unreadable-tasks.js";
 
 /** The parts that all task ports on one database share. */
 export type SqlTaskContext = {
   readonly database: Database;
-  readonly turns: AccountTurns;
+  readonly writes: AccountWrites;
   readonly unreadable: UnreadableTasks;
   readonly observer: TaskObserver | undefined;
   readonly clock: Pick<Clock, "now">;

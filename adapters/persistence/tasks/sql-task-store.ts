@@ -26,9 +26,9 @@ import { toTask } from "./task-rows.js";
 
 /** Tasks in SQLite or PostgreSQL. */
 export function sqlTaskStore(context: SqlTaskContext): TaskStore & TaskAccess {
-  const { database, turns, observer } = context;
+  const { database, writes, observer } = context;
   return {
-    open: (opening) => openTaskRows(database, turns, opening, observer),
+    open: (opening) => openTaskRows(database, writes, opening, observer),
     move: (current, next, dueAt) => moveTask(context, { current, next, dueAt }),
     find: (id, owner) => find(database, id, owner),
     findBySlug: (slug) => findBySlug(database, slug),

@@ -1,7 +1,7 @@
 import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import { SystemClock } from "../../system/system-clock.js";
 import type { Database } from "../database/sql/database.js";
-import { AccountTurns } from "./account-turns.js";
+import { AccountWrites } from "./account-writes.js";
 import type { SqlTaskContext, SqlTaskOptions } from "./sql-task-context.js";
 import { sqlTaskLists } from "./sql-task-lists.js";
 import { sqlTaskQueue } from "./sql-task-queue.js";
@@ -15,7 +15,7 @@ export function sqlTasks(
   { reporter = { report: () => {} }, observer, clock = new SystemClock() }: SqlTaskOptions = {},
 ): TaskPorts {
   const unreadable = new UnreadableTasks(reporter);
-  const context: SqlTaskContext = { database, turns: new AccountTurns(), unreadable, observer, clock };
+  const context: SqlTaskContext = { database, writes: new AccountWrites(), unreadable, observer, clock };
   return {
     ...sqlTaskStore(context),
     ...sqlTaskQueue(context),

@@ -29,7 +29,7 @@ type Move = {
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
 export async function moveTask(
-  { database, turns, clock, observer }: SqlTaskContext,
+  { database, writes, clock, observer }: SqlTaskContext,
   move: Move,
 ): Promise<Result<void, StaleTask>> {
   const { current, next } = move;
@@ -38,7 +38,7 @@ export async function moveTask(
   const timed = { ...move, times: timesOf(before, next, now) };
   const write = () => moveRows(database, timed, before, taskEventOf(before, next, now));
   const locksAccount = database.dialect === "postgresql" && !isActive(next);
-  const moved = await (locksAccount ? turns.take(next.accountId, write) : write());
+  const moved = await (locksAccount ? writes.inOrder(next.accountId, write) : write());
   if (moved.isOk()) observer?.moved(before, next);
   else observer?.stale();
   return moved;

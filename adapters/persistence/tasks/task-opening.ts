@@ -23,7 +23,7 @@ import { insertion, type Statement } from "../database/sql/statement.js";
 import { writeIfChecked, writeInOneRoundTrip } from "../database/sql/write-in-one-round-trip.js";
 import { lockReferences, useReferences } from "../references/reference-rows.js";
 import { CHECKED, eventInsertions, writeEvent } from "../webhooks/event-rows.js";
-import type { AccountTurns } from "./account-turns.js";
+import type { AccountWrites } from "./account-writes.js";
 import { ANY_QUEUED, lockQueue, positionOf } from "./queue-rows.js";
 import type { TaskObserver } from "./sql-task-context.js";
 import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
@@ -37,13 +37,13 @@ export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | Acce
 /** `TaskStore.open`. */
 export async function openTaskRows<Refusal>(
   database: Database,
-  turns: AccountTurns,
+  writes: AccountWrites,
   opening: TaskOpening<Refusal>,
   observer?: TaskObserver,
 ): Promise<Opened<Refusal>> {
   const opened = await (database.dialect === "sqlite"
     ? openLocked(database, opening)
-    : turns.take(opening.account, (waited) => openInTurn(database, opening, waited)));
+    : writes.inOrder(opening.account, (waited) => openInOrder(database, opening, waited)));
   if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
   return opened;
 }
@@ -52,7 +52,7 @@ export async function openTaskRows<Refusal>(
  * Opens a task on PostgreSQL. `waited`: other writes of this account in this process came first (creations or ends of
  * tasks), so the account may have changed since the request was admitted.
  */
-async function openInTurn<Refusal>(
+async function openInOrder<Refusal>(
   database: Database,
   opening: TaskOpening<Refusal>,
   waited: boolean,

@@ -31,7 +31,7 @@ const NEXT_IN_LANE = `select candidate.id, candidate.due_at from webhook_deliver
  * other in the index, so that its cost depends on the number of lanes and not on the number of deliveries that wait in
  * them. Parameters: of `NEXT_IN_LANE`, the busy lanes, now, now, the limit.
  */
-const inTurns = (dialect: Dialect): string => `
+const roundRobin = (dialect: Dialect): string => `
   with recursive lanes (lane) as (
     select min(lane) from webhook_delivery where due_at is not null
     union all
@@ -70,7 +70,7 @@ export async function readDueDeliveries(
   const any = `select id from webhook_delivery where due_at <= ? and due_at is not null and ${IS_FREE} limit 1`;
   const some = await sql(any, [now, now]);
   if (some.length === 0) return [];
-  const rows = await sql(inTurns(dialect), [now, now, laneLimit, listOf(busyLanes, dialect), now, now, limit]);
+  const rows = await sql(roundRobin(dialect), [now, now, laneLimit, listOf(busyLanes, dialect), now, now, limit]);
   const due = rows.map((row) => toDueDelivery(row, now));
   const unverified = due.filter(({ receiver }) => receiver.verifiedAt === undefined).map(({ origin }) => origin);
   if (unverified.length === 0) return due;

@@ -114,8 +114,8 @@ export class ProviderApi {
       const { error: reason } = body;
       return err(paused ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
     }
-    const turn = await this.turnForCreation(sentBy);
-    if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
+    const slot = await this.slotForCreation(sentBy);
+    if (slot.isErr()) return err({ kind: "busy", reason: slot.error });
     if (signal.aborted || !mayBeSent()) return err({ kind: "busy", reason: "no time was left to send the creation" });
 
     const called = await this.send({ method, path, headers, body: body.value, signal, mayBeSent });
@@ -150,11 +150,11 @@ export class ProviderApi {
   }
 
   /** Waits for a short time only, and not longer than until `sentBy`. */
-  private async turnForCreation(sentBy: number): Promise<Result<void, string>> {
+  private async slotForCreation(sentBy: number): Promise<Result<void, string>> {
     const left = sentBy - this.clock.now().getTime();
     this.waitingCreations += 1;
     try {
-      return await this.rateLimiter.turn("creation", Math.max(0, Math.min(left, CREATION_WAIT_MILLISECONDS_MAX)));
+      return await this.rateLimiter.slot("creation", Math.max(0, Math.min(left, CREATION_WAIT_MILLISECONDS_MAX)));
     } finally {
       this.waitingCreations -= 1;
     }
@@ -172,8 +172,8 @@ export class ProviderApi {
    */
   readonly upload = async (path: string, form: Form): Promise<Result<unknown, SubmissionFailure>> => {
     const milliseconds = this.settings.submitTimeoutMilliseconds / 2;
-    const turn = await this.rateLimiter.turn("creation", milliseconds);
-    if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
+    const slot = await this.rateLimiter.slot("creation", milliseconds);
+    if (slot.isErr()) return err({ kind: "busy", reason: slot.error });
     const signal = AbortSignal.timeout(milliseconds);
     const called = await this.send({ method: "POST", path, form, signal }, "GET");
     if (called.isOk()) return uploaded(called.value, this.pauseSecondsAfter(called.value));
@@ -200,8 +200,8 @@ export class ProviderApi {
     body?: unknown,
   ): Promise<Result<Answer, ProviderUnavailable>> => {
     if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
-    const turn = await this.rateLimiter.turn("read", READ_WAIT_MILLISECONDS_MAX);
-    if (turn.isErr()) return err(unavailable(turn.error));
+    const slot = await this.rateLimiter.slot("read", READ_WAIT_MILLISECONDS_MAX);
+    if (slot.isErr()) return err(unavailable(slot.error));
     const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
     // A 5xx is about this one generation, as with a read, and must not stop creations.
     const called = await this.send({ method, path, body, signal }, "GET");

@@ -4,7 +4,7 @@ import { parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
-import { uploadTurns } from "../../system/semaphore.js";
+import { uploadSlots } from "../../system/semaphore.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import { redirect } from "../paths.js";
@@ -76,7 +76,7 @@ async function create(parts: WorksParts, request: PageRequest & PageBody, visito
   const uploaded =
     files.length === 0
       ? ok({ urls: [] })
-      : await uploadTurns.run(() => parts.panoramas.uploadImages(id, files, admittedBy), id);
+      : await uploadSlots.run(() => parts.panoramas.uploadImages(id, files, admittedBy), id);
   if (uploaded.isErr()) return refused(uploaded.error);
   const withUploads = new URLSearchParams(form);
   for (const url of uploaded.value.urls) withUploads.append("uploaded_url", url);

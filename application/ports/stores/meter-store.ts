@@ -1,4 +1,4 @@
-import type { Hold, Holdings } from "../../../domain/credits/hold.js";
+import type { Hold, MeterFunds } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
@@ -17,7 +17,7 @@ export type MeterQuery = {
 };
 
 /** Result of `read`. */
-export type MeterReading = Holdings & {
+export type MeterReading = MeterFunds & {
   /** Time of the store, shared by all its processes. */
   readonly now: Date;
   /** The hold of the account with this id, or the newest one with this idempotency key, in any state. */

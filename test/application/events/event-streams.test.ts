@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-signals.js";
-import { heldKeys } from "../../../application/accounts/api-requests.js";
+import { openKeys } from "../../../application/accounts/api-requests.js";
 import { streamWatch } from "../../../application/background/watch-changes.js";
 import { eventStreams } from "../../../application/events/event-streams.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -73,7 +73,7 @@ describe("eventStreams.stream", () => {
         async (steps) => {
           const account = await anOwner(world, 10_000);
           const stranger = await anOwner(world, 10_000);
-          const watch = streamWatch({ ...world, eventSignals: signals, heldKeys: heldKeys(world) }).watchStreams;
+          const watch = streamWatch({ ...world, eventSignals: signals, openKeys: openKeys(world) }).watchStreams;
           const { numbers, stop, ended } = follow(0, account);
           let happened = 0;
           for (const step of steps) {
@@ -217,7 +217,7 @@ describe("watchStreams", () => {
       waitedFor: () => [owner, stranger],
       wake: (account: AccountId) => void woken.push(account),
     });
-    const watch = streamWatch({ events: world.events, eventSignals, heldKeys: heldKeys(world) }).watchStreams;
+    const watch = streamWatch({ events: world.events, eventSignals, openKeys: openKeys(world) }).watchStreams;
     world.provider.play({ submit: "refuse" });
     const expectWoken = async (...accounts: AccountId[]) => {
       await watch();
@@ -239,13 +239,13 @@ describe("watchStreams", () => {
       reads += 1;
       return { latest: new Map(), liveKeys: new Map() };
     };
-    const held = heldKeys(world);
+    const held = openKeys(world);
     const eventSignals = new InProcessEventSignals();
     const events = Object.assign(Object.create(world.events) as typeof world.events, { watch });
-    const watchAll = streamWatch({ events, eventSignals, heldKeys: held }).watchStreams;
+    const watchAll = streamWatch({ events, eventSignals, openKeys: held }).watchStreams;
     await watchAll();
     expect(reads).toBe(0);
-    const wait = held.hold({ id: apiKeyId(1), expiresAt: undefined }, new AbortController().signal);
+    const wait = held.watch({ id: apiKeyId(1), expiresAt: undefined }, new AbortController().signal);
     await watchAll();
     expect([reads, wait.isKeyUnusable()]).toEqual([1, true]);
   });

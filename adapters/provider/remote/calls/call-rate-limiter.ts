@@ -4,7 +4,7 @@ import type { Clock } from "../../../../application/ports/clock.js";
 export type CallKind = "creation" | "read";
 
 /** `latest`: when the call may start at the latest, in milliseconds. */
-type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<void, string>) => void };
+type WaitingCall = { readonly latest: number; readonly resolve: (slot: Result<void, string>) => void };
 
 /** A timer cannot wait for less: calls that became due within this time start together. */
 const TIMER_MILLISECONDS = 1;
@@ -62,7 +62,7 @@ export class CallRateLimiter {
    * it immediately rejects reads, because they are repeated anyway, and creations that cannot wait for its end. The
    * error is a reason for the log.
    */
-  turn(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
+  slot(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
     return new Promise((resolve) => {
       this.waiting[kind].push({ latest: this.now() + waitMillisecondsMax, resolve });
       if (this.serving) this.rejectTooLate();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HELD_STREAMS_MAX } from "../../../../adapters/http/limits/held-requests.js";
+import { OPEN_STREAMS_MAX } from "../../../../adapters/http/limits/open-requests.js";
 import { eventIdOf } from "../../../../domain/tasks/account-event.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -219,7 +219,7 @@ describe("streams of events", () => {
       expect((await waiting).status).toBe(200);
       reader.leave();
       await expect.poll(() => service.inFlight).toBe(0);
-      expect([service.heldKeys.ids(), service.eventSignals.waitedFor(), service.clock.sleeping]).toEqual([[], [], 0]);
+      expect([service.openKeys.ids(), service.eventSignals.waitedFor(), service.clock.sleeping]).toEqual([[], [], 0]);
     });
   });
 
@@ -238,8 +238,8 @@ describe("streams of events", () => {
     expect(reader.text).not.toMatch(EMPTY_MESSAGE);
   });
 
-  it(`allows ${HELD_STREAMS_MAX} streams of one account, and another one when a client has left`, async () => {
-    const readers = await Promise.all(Array.from({ length: HELD_STREAMS_MAX }, () => open("/events")));
+  it(`allows ${OPEN_STREAMS_MAX} streams of one account, and another one when a client has left`, async () => {
+    const readers = await Promise.all(Array.from({ length: OPEN_STREAMS_MAX }, () => open("/events")));
     const refused = await service.request("/events", customer);
     expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
       429,
@@ -272,7 +272,7 @@ describe("streams of events", () => {
     const failing = await HttpService.start({ events: { stream: () => Promise.reject(new Error("no database")) } });
     const owner = await failing.customer();
     const url = path.replace("ID", await failing.created(owner));
-    for (let attempt = 0; attempt <= HELD_STREAMS_MAX; attempt += 1) {
+    for (let attempt = 0; attempt <= OPEN_STREAMS_MAX; attempt += 1) {
       expect((await failing.request(url, owner)).status).toBe(500);
     }
     expect(failing.clock.sleeping).toBe(0);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { uploadTurns } from "../../../../adapters/system/semaphore.js";
+import { uploadSlots } from "../../../../adapters/system/semaphore.js";
 import { panoramaPolicy } from "../../../../domain/panorama-policy.js";
 import { expectError } from "../../../support/error-answer.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
@@ -200,7 +200,7 @@ describe("POST /images", () => {
 });
 
 it("POST /images processes only a few uploads at the same time, in turn by account, because each has its files in memory then", async () => {
-  const turns = vi.spyOn(uploadTurns, "run");
+  const turns = vi.spyOn(uploadSlots, "run");
   let atOnce = 0;
   let release = () => {};
   const released = new Promise<void>((resolve) => {

@@ -23,7 +23,7 @@ const ask = (
   kind: CallKind,
   waitMillisecondsMax = LONG_WAIT_MILLISECONDS,
 ): void => {
-  void limiter.turn(kind, waitMillisecondsMax).then((turn) => {
+  void limiter.slot(kind, waitMillisecondsMax).then((turn) => {
     into.push([turn.isOk() ? name : `${name}: ${turn.error}`, sinceBegin()]);
   });
 };
@@ -196,7 +196,7 @@ it("CallRateLimiter respects the rate, every pause and every waiting time, and s
           default: {
             const latest = now() + event.waitMillisecondsMax;
             unsettled += 1;
-            void limiter.turn(event.kind, event.waitMillisecondsMax).then((turn) => {
+            void limiter.slot(event.kind, event.waitMillisecondsMax).then((turn) => {
               unsettled -= 1;
               if (turn.isOk()) starts.push({ at: now(), latest, pausedUntil });
             });

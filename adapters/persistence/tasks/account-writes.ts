@@ -2,7 +2,7 @@ import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { AccountId } from "../../../domain/ids.js";
 
 /** As long as PostgreSQL lets a statement wait for a lock. */
-const TURN_MILLISECONDS_MAX = 3_000;
+const WAIT_MILLISECONDS_MAX = 3_000;
 
 /**
  * One after the other, this process writes what locks an account's row on PostgreSQL. A transaction holds that lock
@@ -10,27 +10,27 @@ const TURN_MILLISECONDS_MAX = 3_000;
  * would occupy a connection, and the last ones would meet the lock timeout. Other processes wait for one of them at
  * most.
  */
-export class AccountTurns {
-  /** The last turn of each account that is taken or waited for. */
+export class AccountWrites {
+  /** The last write of each account that runs or waits. */
   private readonly last = new Map<AccountId, Promise<void>>();
 
   /**
    * `waited`: others may have changed the account since this was called. Rejects with `StoreBusy` if it waits too long.
    */
-  take<T>(account: AccountId, work: (waited: boolean) => Promise<T>): Promise<T> {
+  inOrder<T>(account: AccountId, work: (waited: boolean) => Promise<T>): Promise<T> {
     const before = this.last.get(account);
     const since = performance.now();
     const result =
       before === undefined
         ? work(false)
         : before.then(() => {
-            if (performance.now() - since <= TURN_MILLISECONDS_MAX) return work(true);
+            if (performance.now() - since <= WAIT_MILLISECONDS_MAX) return work(true);
             throw new StoreBusy("Too many writes of this account wait in this process.");
           });
-    const turn: Promise<void> = result.then(ignore, ignore).then(() => {
-      if (this.last.get(account) === turn) this.last.delete(account);
+    const written: Promise<void> = result.then(ignore, ignore).then(() => {
+      if (this.last.get(account) === written) this.last.delete(account);
     });
-    this.last.set(account, turn);
+    this.last.set(account, written);
     return result;
   }
 }

@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { type HeldKeys, heldKeys } from "../../../application/accounts/api-requests.js";
+import { type OpenKeys, openKeys } from "../../../application/accounts/api-requests.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 
-describe("heldKeys", () => {
+describe("openKeys", () => {
   const [one, other] = [apiKeyId(1), apiKeyId(2)];
   let clock: HandClock;
-  let keys: HeldKeys;
+  let keys: OpenKeys;
   beforeEach(() => {
     clock = new HandClock();
-    keys = heldKeys({ clock });
+    keys = openKeys({ clock });
   });
   const hold = (id = one, milliseconds?: number, client = new AbortController()) => {
     const expiresAt = milliseconds === undefined ? undefined : new Date(clock.now().getTime() + milliseconds);
-    const held = keys.hold({ id, expiresAt }, client.signal);
+    const held = keys.watch({ id, expiresAt }, client.signal);
     return { ...held, client, state: () => [held.signal.aborted, held.isKeyUnusable()] };
   };
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { accountId } from "../../../../adapters/contracts/support/builders.js";
-import { AccountTurns } from "../../../../adapters/persistence/tasks/account-turns.js";
+import { AccountWrites } from "../../../../adapters/persistence/tasks/account-writes.js";
 import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 
-describe("AccountTurns", () => {
+describe("AccountWrites", () => {
   afterEach(() => void vi.useRealTimers());
 
   const gate = () => {
@@ -15,7 +15,7 @@ describe("AccountTurns", () => {
   };
 
   it("runs the work of one account in order, and accounts concurrently", async () => {
-    const turns = new AccountTurns();
+    const writes = new AccountWrites();
     const first = gate();
     const log: string[] = [];
     const work = (name: string) => async (waited: boolean) => {
@@ -24,37 +24,37 @@ describe("AccountTurns", () => {
       return name;
     };
     const all = [
-      turns.take(accountId(1), work("a1")),
-      turns.take(accountId(1), work("a2")),
-      turns.take(accountId(1), work("a3")),
-      turns.take(accountId(2), work("b1")),
+      writes.inOrder(accountId(1), work("a1")),
+      writes.inOrder(accountId(1), work("a2")),
+      writes.inOrder(accountId(1), work("a3")),
+      writes.inOrder(accountId(2), work("b1")),
     ];
     expect(await all[3]).toBe("b1");
     expect(log).toEqual(["a1 at once", "b1 at once"]);
     first.open();
     expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "b1"]);
     expect(log.slice(2)).toEqual(["a2 has waited", "a3 has waited"]);
-    await turns.take(accountId(1), work("a4"));
+    await writes.inOrder(accountId(1), work("a4"));
     expect(log.at(-1)).toBe("a4 at once");
   });
 
   it("continues after failed work", async () => {
-    const turns = new AccountTurns();
-    const failing = turns.take(accountId(1), () => Promise.reject(new Error("the first fails")));
-    const next = turns.take(accountId(1), async () => "next");
+    const writes = new AccountWrites();
+    const failing = writes.inOrder(accountId(1), () => Promise.reject(new Error("the first fails")));
+    const next = writes.inOrder(accountId(1), async () => "next");
     await expect(failing).rejects.toThrow("the first fails");
     expect(await next).toBe("next");
   });
 
   it("does not run work that has waited for more than three seconds", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
-    const turns = new AccountTurns();
+    const writes = new AccountWrites();
     const first = gate();
-    const held = turns.take(accountId(1), () => first.opened);
+    const held = writes.inOrder(accountId(1), () => first.opened);
     const late = vi.fn(async () => {});
-    const refused = turns.take(accountId(1), late).catch((error: unknown) => error);
+    const refused = writes.inOrder(accountId(1), late).catch((error: unknown) => error);
     vi.advanceTimersByTime(3_001);
-    const next = turns.take(accountId(1), async () => "next");
+    const next = writes.inOrder(accountId(1), async () => "next");
     first.open();
     await held;
     expect(await refused).toBeInstanceOf(StoreBusy);
