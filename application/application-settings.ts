@@ -22,7 +22,7 @@ export type ApplicationSettings = {
   /** Welcome credits of an account that was opened by sign-up. Default: none. */
   readonly welcomeCredits?: Credits | undefined;
   /**
-   * Time after which the sweep resolves a submission without a recorded answer. Must exceed the duration of
+   * Time after which the recovery resolves a submission without a recorded answer. Must exceed the duration of
    * `provider.submit`. Default: 35 seconds.
    */
   readonly submissionDeadlineMilliseconds?: number | undefined;
@@ -88,5 +88,4 @@ export const completeSettings = ({
   viewerUrl,
 });
 
-/** Result of `completeSettings`. */
 export type CompleteSettings = ReturnType<typeof completeSettings>;

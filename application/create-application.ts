@@ -79,7 +79,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   },
 });
 
-/** Result of `storeUseCases`. */
 export type StoreUseCases = ReturnType<typeof storeUseCases>;
 
 /** Ports that the use cases share inside the application. */
@@ -152,7 +151,7 @@ export const createApplication = ({
     if (started) schedule.wake(work); // another process may do the background work
   };
   return {
-    ...allUseCases({ ...inside, wakePolls: () => wake("settle") }, complete),
+    ...allUseCases({ ...inside, wakePolls: () => wake("poll") }, complete),
     /** Prices and limits of the use cases, for all code that shows them to clients. */
     policy: complete.policy,
     /** Origins that may receive webhooks over http or at a private address. */
@@ -171,7 +170,9 @@ export const createApplication = ({
      */
     stop: async (deadlineMilliseconds = STOP_MILLISECONDS): Promise<void> => {
       await schedule.stop(deadlineMilliseconds);
-      await uses.flushAll().catch((error: unknown) => reporter.report({ kind: "work_failed", work: "uses", error }));
+      await uses
+        .flushAll()
+        .catch((error: unknown) => reporter.report({ kind: "work_failed", work: "write_key_uses", error }));
     },
   };
 };

@@ -69,7 +69,7 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
     ["application/uses-zod.ts", "zod", listOf("application")],
     ["application/uses-a-use-case.ts", "./panoramas/submit.js", BASE_RULE],
     ["application/ports/uses-a-use-case.ts", "../panoramas/submit.js", BASE_RULE],
-    ["application/panoramas/uses-background.ts", "../background/sweep.js", FOLDER_RULE],
+    ["application/panoramas/uses-background.ts", "../background/recover-tasks.js", FOLDER_RULE],
     ["application/webhooks/uses-a-neighbour.ts", "../panoramas/submit.js", FOLDER_RULE],
     ["application/operators/uses-all.ts", "../create-application.js", FOLDER_RULE],
     ["application/background/uses-all.ts", "../create-application.js", BACKGROUND_RULE],

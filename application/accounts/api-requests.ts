@@ -60,7 +60,6 @@ export function countRequest(
   });
 }
 
-/** Result of `keyUses`. */
 export type KeyUses = ReturnType<typeof keyUses>;
 
 /** A busy key is written at most once an hour. */
@@ -110,7 +109,6 @@ export function keyUses({ keys, clock }: { readonly keys: Pick<ApiKeyStore, "rec
 /** Maximum time of an open request. A timer cannot run for the years until a key may expire. */
 const OPEN_MILLISECONDS_MAX = 60 * 60 * 1000;
 
-/** Result of `openKeys`. */
 export type OpenKeys = ReturnType<typeof openKeys>;
 
 /**

@@ -17,19 +17,19 @@ import {
   eraseDeletedPanoramas,
   forget,
 } from "./erase.js";
-import { keepFinishedImages } from "./keep-finished-images.js";
-import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
+import { pollSubmittedTasks } from "./poll-submitted-tasks.js";
+import { recoverTasks } from "./recover-tasks.js";
 import { startQueuedTasks } from "./start-queued-tasks.js";
-import { KEEP_PAUSE_MILLISECONDS_MAX } from "./store-panorama.js";
-import { sweep } from "./sweep.js";
+import { storeFinishedImages } from "./store-finished-images.js";
+import { STORE_PAUSE_MILLISECONDS_MAX } from "./store-panorama.js";
 import { streamWatch, watchWaitedTasks } from "./watch-changes.js";
 
 /** Tasks in progress at the same time, per process and kind of work. */
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
 /** 8 concurrent checks: slow downloads end at their time limit, and 8 of the largest results fit into memory. */
 const CHECK_CONCURRENCY = 8;
-const KEEP_CONCURRENCY = 4;
-const SWEEP_CONCURRENCY = 16;
+const STORE_CONCURRENCY = 4;
+const RECOVERY_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
 const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
 
@@ -52,18 +52,18 @@ type BackgroundPorts = ErasePorts & {
 /** The kinds of work, as the log and the metrics name them. */
 export type WorkName =
   | "start"
-  | "settle"
+  | "poll"
   | "check"
-  | "keep"
-  | "sweep"
+  | "store"
+  | "recover"
   | "erase"
-  | "watch"
+  | "wake_waits"
   | "deliver"
-  | "streams"
-  | "forget"
-  | "expire"
-  | "uses"
-  | "clean";
+  | "wake_streams"
+  | "delete_old_rows"
+  | "delete_references"
+  | "write_key_uses"
+  | "clean_up";
 
 /** The background work of the application, with its times and limits. */
 export function backgroundWork(ports: BackgroundPorts, settings: CompleteSettings): Schedule<WorkName> {
@@ -71,9 +71,9 @@ export function backgroundWork(ports: BackgroundPorts, settings: CompleteSetting
   const { leaseMilliseconds, generationDeadlineMilliseconds, referenceRetentionHours, operatorLogDays } = settings;
   const polls = { leaseMilliseconds, concurrency: POLL_CONCURRENCY, generationDeadlineMilliseconds };
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-  const keeping = { ...imageLease, concurrency: KEEP_CONCURRENCY };
+  const storing = { ...imageLease, concurrency: STORE_CONCURRENCY };
   const dueWithin = dueWithinMilliseconds(settings);
-  const sweeping = { ...settings, concurrency: SWEEP_CONCURRENCY, dueWithinMilliseconds: dueWithin };
+  const recovering = { ...settings, concurrency: RECOVERY_CONCURRENCY, dueWithinMilliseconds: dueWithin };
   const erasing = { leaseMilliseconds, concurrency: ERASE_CONCURRENCY };
   const retention = { retentionMilliseconds: referenceRetentionHours * 60 * 60 * 1000, leaseMilliseconds };
   const checks = resultChecks(ports, { ...settings, ...imageLease, concurrency: CHECK_CONCURRENCY });
@@ -85,31 +85,31 @@ export function backgroundWork(ports: BackgroundPorts, settings: CompleteSetting
   const streams = streamWatch(ports);
   const works: readonly ScheduledWork<WorkName>[] = [
     { name: "start", everySeconds: 1, run: (stopping) => startQueuedTasks(ports, settings, stopping) },
-    { name: "settle", everySeconds: 1, run: (stopping) => settleSubmittedTasks(ports, polls, stopping) },
+    { name: "poll", everySeconds: 1, run: (stopping) => pollSubmittedTasks(ports, polls, stopping) },
     { name: "check", everySeconds: 1, run: (stopping) => checks.checkGeneratedImages(stopping) },
-    { name: "keep", everySeconds: 1, run: (stopping) => keepFinishedImages(ports, keeping, stopping) },
-    { name: "sweep", everySeconds: 5, run: (stopping) => sweep(ports, sweeping, stopping) },
+    { name: "store", everySeconds: 1, run: (stopping) => storeFinishedImages(ports, storing, stopping) },
+    { name: "recover", everySeconds: 5, run: (stopping) => recoverTasks(ports, recovering, stopping) },
     { name: "erase", everySeconds: 5, run: (stopping) => eraseDeletedPanoramas(ports, erasing, stopping) },
     // In a single process the signals are complete.
     ...(settings.processes === "several"
-      ? [{ name: "watch", everySeconds: 1, run: () => watchWaitedTasks(ports) } as const]
+      ? [{ name: "wake_waits", everySeconds: 1, run: () => watchWaitedTasks(ports) } as const]
       : []),
     { name: "deliver", everySeconds: 1, run: (stopping) => delivery.deliver(stopping) },
-    { name: "streams", everySeconds: 1, run: () => streams.watchStreams() },
+    { name: "wake_streams", everySeconds: 1, run: () => streams.watchStreams() },
     {
-      name: "forget",
+      name: "delete_old_rows",
       everySeconds: 60,
       offsetSeconds: 45,
       run: (stopping) => forget(ports, operatorLogDays, stopping),
     },
     {
-      name: "expire",
+      name: "delete_references",
       everySeconds: 60,
       offsetSeconds: 30,
       run: (stopping) => deleteExpiredReferences(ports, retention, stopping),
     },
-    { name: "uses", everySeconds: 60, offsetSeconds: 45, run: () => keyUses.flush() },
-    { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
+    { name: "write_key_uses", everySeconds: 60, offsetSeconds: 45, run: () => keyUses.flush() },
+    { name: "clean_up", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
   ];
   const schedule = ports.schedule(works, (work, error) => reporter.report({ kind: "work_failed", work, error }));
   return {
@@ -144,10 +144,10 @@ function dueWithinMilliseconds({
 }: CompleteSettings): Record<keyof DueWork, number> {
   return {
     giveUp: Math.max(leaseMilliseconds, queueDeadlineMilliseconds),
-    sweep: Math.max(leaseMilliseconds, submissionDeadlineMilliseconds),
-    settle: Math.max(leaseMilliseconds, pollMillisecondsMax),
+    recover: Math.max(leaseMilliseconds, submissionDeadlineMilliseconds),
+    poll: Math.max(leaseMilliseconds, pollMillisecondsMax),
     check: Math.max(IMAGE_LEASES * leaseMilliseconds, CHECK_PAUSE_MILLISECONDS),
-    keep: Math.max(IMAGE_LEASES * leaseMilliseconds, KEEP_PAUSE_MILLISECONDS_MAX),
+    store: Math.max(IMAGE_LEASES * leaseMilliseconds, STORE_PAUSE_MILLISECONDS_MAX),
     erase: Math.max(IMAGE_LEASES * leaseMilliseconds, ERASE_PAUSE_MILLISECONDS), // first after the lease of a worker
   };
 }

@@ -25,7 +25,7 @@ export function resultChecks(ports: TaskWorkPorts, settings: CheckSettings) {
   return {
     /**
      * Downloads and checks the result of every generation that is due. A task with a usable picture succeeds, and the
-     * same bytes are stored at once; if storing fails, keep-finished-images.ts downloads them again. An unusable
+     * same bytes are stored at once; if storing fails, store-finished-images.ts downloads them again. An unusable
      * result, or one that can never be downloaded, fails the task with a refund. Other failed downloads are repeated
      * until the generation deadline. Resolves to the number of results.
      */

@@ -14,7 +14,7 @@ type Generation = SubmittedTask | GeneratedTask;
 export type NoProgress = { readonly detail: string; readonly pauseMilliseconds: number };
 
 export type DeadlineWork<T extends Generation> = {
-  readonly work: "settle" | "check";
+  readonly work: "poll" | "check";
   /** Resolves to `undefined` if the generation has moved on. */
   readonly attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NoProgress | undefined>;
   /** Cancels the generation of a task that is given up. Must have a timeout, and must not throw. */

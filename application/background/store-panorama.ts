@@ -22,10 +22,10 @@ import { eraseCopy } from "./erase.js";
 import type { TaskWorkPorts } from "./work-on-leases.js";
 
 /** Maximum pause between attempts to store an image. */
-export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
+export const STORE_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
 
 /** Interval and total time of the retries for a missing thumbnail. */
-const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
+const THUMBNAIL_RETRY_MILLISECONDS = STORE_PAUSE_MILLISECONDS_MAX;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** Pause between attempts to rename stored files; their number is not limited. */
@@ -47,7 +47,7 @@ export async function recordAttempt(
     detail,
     isStorageUnavailable = false,
   } = await attempt.catch((error: unknown): Attempt => {
-    reporter.report({ kind: "work_failed", work: "keep", taskId: task.id, error });
+    reporter.report({ kind: "work_failed", work: "store", taskId: task.id, error });
     const next = task.image.status === "uploading" ? failAttempt(task.image) : task.image;
     return { image: next, detail: "the attempt threw an error" };
   });
@@ -152,5 +152,4 @@ export function storageProbe(ports: TaskWorkPorts) {
   };
 }
 
-/** Result of `storageProbe`. */
 export type StorageProbe = ReturnType<typeof storageProbe>;

@@ -65,7 +65,7 @@ export function operatedPanoramas(ports: OperatedPanoramaPorts) {
     /**
      * Hides a panorama, by its slug or id, from everybody but its owner, who sees the reason. Without a reason, shows
      * it again with its owner's visibility. Background work then renames the files of a hidden one
-     * (background/keep-finished-images.ts), because a bucket serves known URLs.
+     * (background/store-finished-images.ts), because a bucket serves known URLs.
      */
     async hidePanorama(
       slugOrId: string,

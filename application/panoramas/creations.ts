@@ -63,7 +63,7 @@ type CreationPorts = SubmissionPorts &
 /** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings &
   Pick<CompleteSettings, "policy"> & {
-    /** Time after which the sweep resolves a task that is still `submitting`. */
+    /** Time after which the recovery resolves a task that is still `submitting`. */
     readonly submissionDeadlineMilliseconds: number;
     /** Maximum number of tasks that wait in the queue; further creations are refused. */
     readonly queueMax: number;
@@ -174,7 +174,7 @@ function budgetOf(budgets: Budgets | undefined, spending: Spending | undefined):
 }
 
 /**
- * Submits the task, whose credits are reserved. If the store is busy, returns the task as `submitting`; the sweep
+ * Submits the task, whose credits are reserved. If the store is busy, returns the task as `submitting`; the recovery
  * resolves this task after the deadline.
  */
 function submitReserved(

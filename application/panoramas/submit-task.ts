@@ -34,7 +34,7 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
  * fails and is refunded. If the provider is busy, the task returns to the queue, for as long as the provider asks.
  *
  * Call it once, from the caller that made the task `submitting`, and without an open transaction: the provider may take
- * seconds, and the process may be killed during the call. `submissionDeadline`: time at which the sweep resolves the
+ * seconds, and the process may be killed during the call. `submissionDeadline`: time at which the recovery resolves the
  * task.
  */
 export async function submitTask(
@@ -179,7 +179,7 @@ async function failRefused(
 }
 
 /**
- * Reads a task that the sweep resolved before the provider's answer arrived. Returns it, even if `lateResult` is a
+ * Reads a task that the recovery resolved before the provider's answer arrived. Returns it, even if `lateResult` is a
  * failure, because its idempotency key returns it, too:
  * - it continues (found at the provider, or queued again)
  * - failed: stops the accepted generation, because nobody else works on it

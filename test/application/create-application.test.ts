@@ -190,7 +190,7 @@ describe("createApplication", () => {
       tasks: Object.assign(Object.create(tasks), {
         claim: async (...args: Parameters<typeof tasks.claim>) => {
           calls += 1;
-          if (args[0] === "settle" && calls < 3) throw broken;
+          if (args[0] === "poll" && calls < 3) throw broken;
           return tasks.claim(...args);
         },
       }),
@@ -199,7 +199,7 @@ describe("createApplication", () => {
     await app.start();
     const task = await created((await opened()).id);
     await ports.clock.advance(10_000);
-    expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "settle", error: broken }]);
+    expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "poll", error: broken }]);
     expect((await read(task)).state).toBe("succeeded");
     await app.stop();
   });
@@ -217,7 +217,7 @@ describe("createApplication", () => {
     ports.keys.recordUses = () => Promise.reject(error);
     app.accounts.noteKeyUse(key.id);
     await app.stop();
-    expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "uses", error }]);
+    expect(ports.reporter.of("work_failed")).toEqual([{ kind: "work_failed", work: "write_key_uses", error }]);
   });
 
   it("has the defaults of the service", () => {
@@ -281,18 +281,18 @@ describe("createApplication", () => {
     app = createApplication({ ports: several });
     expect(works).toEqual([
       { name: "start", everySeconds: 1 },
-      { name: "settle", everySeconds: 1 },
+      { name: "poll", everySeconds: 1 },
       { name: "check", everySeconds: 1 },
-      { name: "keep", everySeconds: 1 },
-      { name: "sweep", everySeconds: 5 },
+      { name: "store", everySeconds: 1 },
+      { name: "recover", everySeconds: 5 },
       { name: "erase", everySeconds: 5 },
-      { name: "watch", everySeconds: 1 },
+      { name: "wake_waits", everySeconds: 1 },
       { name: "deliver", everySeconds: 1 },
-      { name: "streams", everySeconds: 1 },
-      { name: "forget", everySeconds: 60, offsetSeconds: 45 },
-      { name: "expire", everySeconds: 60, offsetSeconds: 30 },
-      { name: "uses", everySeconds: 60, offsetSeconds: 45 },
-      { name: "clean", everySeconds: 3600 },
+      { name: "wake_streams", everySeconds: 1 },
+      { name: "delete_old_rows", everySeconds: 60, offsetSeconds: 45 },
+      { name: "delete_references", everySeconds: 60, offsetSeconds: 30 },
+      { name: "write_key_uses", everySeconds: 60, offsetSeconds: 45 },
+      { name: "clean_up", everySeconds: 3600 },
     ]);
     await app.start();
     const task = await created((await opened()).id);

@@ -69,7 +69,7 @@ describe("two instances on PostgreSQL, one of whose wall clocks is ten minutes a
         }),
       ),
     );
-    await setTimeout(3_000); // polls, leases and sweeps of both instances
+    await setTimeout(3_000); // polls, leases and recoveries of both instances
     provider.plan = "succeed";
     const ends = await Promise.all(created.map(({ key, id }) => new RestClient(right.url, key).untilKept(id)));
     expect(ends.map(({ status, error }) => error?.message ?? status)).toEqual(created.map(() => "succeeded"));

@@ -36,12 +36,12 @@ export const describeLeases = (
 
     const steps = taskSteps(() => stores.tasks);
     type Held = Lease<SubmittedTask>;
-    const claim = (seconds: number) => stores.tasks.claim("settle", at(seconds), at(seconds + 1000), 1);
+    const claim = (seconds: number) => stores.tasks.claim("poll", at(seconds), at(seconds + 1000), 1);
     const makeDueNow = (seconds: number) => (lease: Held) => stores.tasks.makeDueNow(lease.task.id, at(seconds));
     const cancel = async (seconds: number, { task }: Held) =>
       unwrap(await stores.tasks.recordCancelRequest(task, at(seconds)));
     const withdraw = async ({ task }: Held) => unwrap(await stores.tasks.delete(task.id, task.accountId, at(1)));
-    const takeOver = async () => expect(await stores.tasks.claim("settle", at(30), at(70), 1)).toHaveLength(1);
+    const takeOver = async () => expect(await stores.tasks.claim("poll", at(30), at(70), 1)).toHaveLength(1);
 
     // The lease is from 0 to 30 seconds. Its holder gives it back until 600.
     it.each([
@@ -59,7 +59,7 @@ export const describeLeases = (
       for (const [n, prolongs] of [false, true].entries()) {
         const task = await steps.open(aSubmittingTask({ id: taskId(n + 1) }), noon);
         await steps.move(task, submit(task, `upstream-${n}`, noon), noon);
-        const [lease] = await stores.tasks.claim("settle", at(0), at(30), 1);
+        const [lease] = await stores.tasks.claim("poll", at(0), at(30), 1);
         if (lease === undefined) throw new Error("not claimed");
         await meanwhile(lease);
         const stored = await stores.tasks.find(task.id, task.accountId);

@@ -181,7 +181,7 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
       const hidden = { at: end, reason: "why" };
       const [first, later, until] = [9, 40, 60].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
       const claimed = async (now: Date) =>
-        (await tasks.claim("keep", now, until, 9)).map((lease) => {
+        (await tasks.claim("store", now, until, 9)).map((lease) => {
           expect(lease.task.image.imageName).toBe(anImageName(1));
           return lease;
         });
@@ -204,25 +204,25 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
       expect(found.image).toEqual({ ...task.image, imageName: anImageName(2) });
       const [listed] = await tasks.list(owner, 1, undefined, {});
       expect(listed).toMatchObject({ image: { imageName: anImageName(2) } });
-      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+      expect(await tasks.claim("store", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
       expect(await tasks.isHiddenImage({ name: anImageName(2) })).toBe(true);
 
       // An image that is not stored yet has a name that nobody else knows.
       const running = await submitted(aSubmittingTask({ id: taskId(2) }));
       (await tasks.hide(running.id, hidden, () => anImageName(3)))._unsafeUnwrap();
-      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+      expect(await tasks.claim("store", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
     it("renames a task that is hidden after the lease of a worker that has not ended", async () => {
       const { tasks } = stores;
       const task = await kept();
       await move(task, task, end);
-      const [late] = await tasks.claim("keep", end, secondsAfter(end, 60), 9);
+      const [late] = await tasks.claim("store", end, secondsAfter(end, 60), 9);
       if (late === undefined) throw new Error("it is not due");
       const hiding = { at: secondsAfter(end, 61), reason: "why" };
       (await tasks.hide(task.id, hiding, () => anImageName(2)))._unsafeUnwrap();
       await move(late, task);
-      const [renaming] = await tasks.claim("keep", secondsAfter(end, 61), secondsAfter(end, 120), 9);
+      const [renaming] = await tasks.claim("store", secondsAfter(end, 61), secondsAfter(end, 120), 9);
       expect(renaming?.task.image.nextName).toBe(anImageName(2));
     });
 
@@ -239,7 +239,7 @@ export const describeTaskRecords = (technology: string, makeStores: () => Promis
         (await tasks.hide(task.id, { at: end, reason: "why" }, () => nextName))._unsafeUnwrap();
         await remove(task.id);
         expect(await tasks.wantedImage(task.id)).toBeUndefined();
-        expect(await tasks.claim("keep", end, until, 9)).toEqual([]);
+        expect(await tasks.claim("store", end, until, 9)).toEqual([]);
         const [lease] = await tasks.claim("erase", end, until, 9);
         expect(lease?.task.image).toEqual({ ...task.image, nextName });
       }

@@ -10,11 +10,11 @@ type Moment = "before" | "after";
  * `kill`: the process ends; nothing of this instance runs any more. `throw`: the call throws. `fail`: the call returns
  * the failure of its contract. `time`: the clock advances by `milliseconds`, or goes back if they are negative. `never
  * answers`: the call takes no effect and the caller waits. `full`: the disk of the SQLite file is full, which undoes
- * the transaction of the statement. The others let another instance run at this moment: `sweep`: a lease later, it does
- * all background work. `rest`: it does the rest of the scenario. `twin`: it does the same step, and then the rest.
+ * the transaction of the statement. The others let another instance run at this moment: `recover`: a lease later, it
+ * does all background work. `rest`: it does the rest of the scenario. `twin`: it does the same step, and then the rest.
  */
 export type Fault = { readonly name: string; readonly moment: Moment } & (
-  | { readonly kind: "kill" | "throw" | "fail" | "full" | "never answers" | "sweep" | "rest" | "twin" }
+  | { readonly kind: "kill" | "throw" | "fail" | "full" | "never answers" | "recover" | "rest" | "twin" }
   | { readonly kind: "time"; readonly milliseconds: number }
 );
 
@@ -35,7 +35,7 @@ const FAULTS: readonly Fault[] = [
   ...atBothMoments({ name: "lease expires", kind: "time", milliseconds: LEASE_MILLISECONDS + 1_000 }),
   ...atBothMoments({ name: "deadline passes", kind: "time", milliseconds: GENERATION_DEADLINE_MILLISECONDS + 1_000 }),
   ...atBothMoments({ name: "clock set back", kind: "time", milliseconds: -DAY_MILLISECONDS }),
-  ...atBothMoments({ name: "another instance sweeps", kind: "sweep" }),
+  ...atBothMoments({ name: "another instance recovers", kind: "recover" }),
   ...atBothMoments({ name: "another instance does the rest", kind: "rest" }),
   ...atBothMoments({ name: "another instance does the same", kind: "twin" }),
   { name: "storage full", kind: "full", moment: "before" },

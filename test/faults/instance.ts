@@ -85,12 +85,12 @@ export class Instance {
   private readonly around: Surroundings;
   private readonly plan: PlannedFault | undefined;
   /** Lets another instance run while a call of this one is under way. */
-  private readonly letOthersRun: (kind: "sweep" | "rest" | "twin") => Promise<void>;
+  private readonly letOthersRun: (kind: "recover" | "rest" | "twin") => Promise<void>;
 
   constructor(
     around: Surroundings,
     plan?: PlannedFault,
-    letOthersRun: (kind: "sweep" | "rest" | "twin") => Promise<void> = async () => {},
+    letOthersRun: (kind: "recover" | "rest" | "twin") => Promise<void> = async () => {},
   ) {
     this.around = around;
     this.plan = plan;
@@ -242,9 +242,9 @@ export class Instance {
         this.around.underWay.leasesExpire = true;
         if (fault.milliseconds < 0) return this.around.clock.setBack(-fault.milliseconds);
         return this.around.clock.advance(fault.milliseconds);
-      case "sweep":
+      case "recover":
         this.around.underWay.leasesExpire = true;
-        return this.letOthersRun("sweep");
+        return this.letOthersRun("recover");
       case "rest":
       case "twin":
         return this.letOthersRun(fault.kind);

@@ -14,7 +14,7 @@ const MOVES = "adapters/persistence/tasks/task-moves.ts";
 const TASKS = "adapters/persistence/tasks/sql-task-store.ts";
 const WORK = "adapters/persistence/tasks/sql-task-work.ts";
 const OPENING = "adapters/persistence/tasks/task-opening.ts";
-const SWEEP = "application/background/sweep.ts";
+const RECOVER = "application/background/recover-tasks.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
   "faults",
@@ -162,8 +162,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     foundBy: matrix("deleted while"),
   },
   {
-    name: "the sweep sends a task again without a search",
-    file: SWEEP,
+    name: "the recovery sends a task again without a search",
+    file: RECOVER,
     edits: [
       [
         "const found = await ports.provider.search(task.id, task.reservedAt);",
@@ -173,8 +173,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     foundBy: matrix("saved"),
   },
   {
-    name: "the sweep fails a task that was never sent instead of sending it",
-    file: SWEEP,
+    name: "the recovery fails a task that was never sent instead of sending it",
+    file: RECOVER,
     edits: [
       ["else await requeueReserved(ports, settings, lease);", "else await failReserved(ports, lease, unsent);"],
       [
@@ -186,13 +186,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "due times stay where a clock has put them that was set back",
-    file: SWEEP,
+    file: RECOVER,
     edits: [["    () => bringForward(ports, settings),\n", ""]],
     foundBy: matrix("saved"),
   },
   {
     name: "a task in the queue is never given up",
-    file: SWEEP,
+    file: RECOVER,
     edits: [["(lease) => giveUpQueued(ports, lease)", "async () => undefined"]],
     foundBy: matrix("never started"),
   },
@@ -233,8 +233,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     foundBy: matrix("sent to a remote provider"),
   },
   {
-    name: "the sweep reads the clock once for the bounds of due times",
-    file: SWEEP,
+    name: "the recovery reads the clock once for the bounds of due times",
+    file: RECOVER,
     edits: [
       [
         `await tasks.bringForward(work, () => {
@@ -243,7 +243,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     await tasks.bringForward(work, () => {`,
       ],
     ],
-    foundBy: matrix("created during a sweep"),
+    foundBy: matrix("created during a recovery"),
   },
   {
     name: "a creation accepts a URL that is not https",

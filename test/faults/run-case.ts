@@ -57,9 +57,9 @@ export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: 
     return "ended";
   };
 
-  const letOthersRun = async (kind: "sweep" | "rest" | "twin"): Promise<void> => {
+  const letOthersRun = async (kind: "recover" | "rest" | "twin"): Promise<void> => {
     const other = new Instance(around);
-    if (kind === "sweep") {
+    if (kind === "recover") {
       await around.clock.advance(LEASE_MILLISECONDS + 1_000);
       return workRound(other, perform);
     }

@@ -14,7 +14,6 @@ import {
   deliver,
   erase,
   hide,
-  keep,
   oneSlot,
   POLL,
   packDisputed,
@@ -28,12 +27,13 @@ import {
   read,
   readiness,
   receiver,
+  recover,
   remove,
   retryImage,
   type Step,
   start,
   storage,
-  sweep,
+  store,
   THUMBNAIL_RETRY,
   thumbnails,
   together,
@@ -57,7 +57,7 @@ export type Scenario = {
 const SAVED = "succeeded saved";
 
 /**
- * While the creation is halted, the scenario lets more time pass than a task may wait. Then no sweep comes before the
+ * While the creation is halted, the scenario lets more time pass than a task may wait. Then no recovery is before the
  * pause ends, or the creation is refused when it goes on, because its time to wait counts from its beginning.
  */
 const UNSENT_IN_TIME = ["failed never_submitted", "failed refused"];
@@ -67,18 +67,18 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "saved", steps: [create("a"), pass(POLL), poll, check, deliver, read("a")], ends: [SAVED] },
   { name: "sent to a remote provider", isCalled: true, steps: [create("a"), pass(POLL), poll, check], ends: [SAVED] },
   {
-    name: "created during a sweep",
-    steps: [sweep, pass(GENERATION_DEADLINE_MILLISECONDS), create("a")],
+    name: "created during a recovery",
+    steps: [recover, pass(GENERATION_DEADLINE_MILLISECONDS), create("a")],
     ends: [SAVED],
   },
   {
     name: "saved later",
-    steps: [create("a"), storage(false), pass(POLL), poll, check, storage(true), pass(2_000), keep, deliver],
+    steps: [create("a"), storage(false), pass(POLL), poll, check, storage(true), pass(2_000), store, deliver],
     ends: [SAVED],
   },
   {
     name: "thumbnail later",
-    steps: [create("a"), thumbnails(false), pass(POLL), poll, check, thumbnails(true), pass(THUMBNAIL_RETRY), keep],
+    steps: [create("a"), thumbnails(false), pass(POLL), poll, check, thumbnails(true), pass(THUMBNAIL_RETRY), store],
     ends: [SAVED],
     orEnds: UNSENT_IN_TIME,
   },
@@ -165,18 +165,18 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "never started",
-    steps: [play({ submit: "busy" }), create("a"), pass(QUEUE_DEADLINE_MILLISECONDS), sweep, deliver],
+    steps: [play({ submit: "busy" }), create("a"), pass(QUEUE_DEADLINE_MILLISECONDS), recover, deliver],
     ends: ["failed never_started"],
     orEnds: UNSENT_IN_TIME,
   },
   {
-    name: "submission resolved by the sweep",
+    name: "submission resolved by the recovery",
     steps: [
       play({ submit: "unknown_but_started", search: "unavailable" }),
       create("a"),
       play({ search: "found_if_started" }),
       pass(LEASE_MILLISECONDS),
-      sweep,
+      recover,
     ],
     ends: ["failed submission_unknown"],
     orEnds: [SAVED],
@@ -270,7 +270,7 @@ export const SCENARIOS: readonly Scenario[] = [
       create("b"),
       pass(POLL),
       together(poll, poll, read("a")),
-      together(check, check, keep, sweep),
+      together(check, check, store, recover),
       deliver,
     ],
     ends: [SAVED, SAVED],
@@ -291,7 +291,7 @@ export const SCENARIOS: readonly Scenario[] = [
       check,
       thumbnails(true),
       pass(THUMBNAIL_RETRY),
-      keep,
+      store,
       remove("a"),
       erase,
     ],
@@ -309,14 +309,14 @@ export const SCENARIOS: readonly Scenario[] = [
       thumbnails(true),
       pass(THUMBNAIL_RETRY),
       hide("a"),
-      keep,
+      store,
     ],
     ends: [SAVED],
     orEnds: UNSENT_IN_TIME,
   },
   {
     name: "hidden by an operator, then deleted",
-    steps: [create("a"), pass(POLL), poll, check, hide("a"), together(keep, remove("a")), erase],
+    steps: [create("a"), pass(POLL), poll, check, hide("a"), together(store, remove("a")), erase],
     ends: ["succeeded saved hidden"],
     orEnds: [SAVED],
   },
@@ -337,7 +337,7 @@ export const SCENARIOS: readonly Scenario[] = [
       play({ download: "gone" }),
       storage(true),
       pass(2_000),
-      keep,
+      store,
     ],
     ends: ["succeeded expired"],
     orEnds: ["failed unusable_result", SAVED],
@@ -352,7 +352,7 @@ export const SCENARIOS: readonly Scenario[] = [
       check,
       play({ download: "image" }),
       retryImage("a"),
-      keep,
+      store,
     ],
     ends: [SAVED],
     orEnds: ["succeeded failed"], // the retry of another instance came before the first attempt had failed
@@ -367,7 +367,7 @@ export const SCENARIOS: readonly Scenario[] = [
       check,
       play({ download: "image" }),
       work("retryFailedImages"),
-      keep,
+      store,
     ],
     ends: [SAVED],
     orEnds: ["succeeded failed"], // as above

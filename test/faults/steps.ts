@@ -164,7 +164,7 @@ export const packDisputeWon = packReturned("won", {
   withdrawn: { cents: 0, at: secondsAfter(noon, 1), transfers: 2 },
 });
 
-type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase" | "deleteExpired" | "deliver" | "forget";
+type Work = "start" | "recover" | "poll" | "check" | "store" | "erase" | "deleteExpired" | "deliver" | "forget";
 
 export const work =
   (name: Work | "retryFailedImages"): Step =>
@@ -176,8 +176,8 @@ export const ALL_WORK: readonly Work[] = [
   "start",
   "poll",
   "check",
-  "keep",
-  "sweep",
+  "store",
+  "recover",
   "erase",
   "deliver",
   "deleteExpired",
@@ -229,8 +229,8 @@ export const together =
   (instance, around) =>
     Promise.all(steps.map((step) => step(instance, around)));
 
-export const [start, poll, check, keep] = [work("start"), work("poll"), work("check"), work("keep")];
-export const [sweep, erase, deliver] = [work("sweep"), work("erase"), work("deliver")];
+export const [start, poll, check, store] = [work("start"), work("poll"), work("check"), work("store")];
+export const [recover, erase, deliver] = [work("recover"), work("erase"), work("deliver")];
 
 /** The next poll is due after it. */
 export const POLL = 5_000;

@@ -4,11 +4,11 @@ import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
 } from "../../application/background/erase.js";
-import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
-import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { pollSubmittedTasks } from "../../application/background/poll-submitted-tasks.js";
+import { recoverTasks } from "../../application/background/recover-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
-import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
-import { sweep } from "../../application/background/sweep.js";
+import { storeFinishedImages } from "../../application/background/store-finished-images.js";
+import { STORE_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
 import { watchWaitedTasks } from "../../application/background/watch-changes.js";
 import { orders } from "../../application/credits/orders.js";
 import { cancellations } from "../../application/panoramas/cancellations.js";
@@ -64,10 +64,10 @@ export const CREATION_SETTINGS = {
 
 const DUE_WITHIN_MILLISECONDS = {
   giveUp: QUEUE_DEADLINE_MILLISECONDS,
-  sweep: LEASE_MILLISECONDS,
-  settle: LEASE_MILLISECONDS,
+  recover: LEASE_MILLISECONDS,
+  poll: LEASE_MILLISECONDS,
   check: Math.max(LEASE_MILLISECONDS, CHECK_PAUSE_MILLISECONDS),
-  keep: KEEP_PAUSE_MILLISECONDS_MAX,
+  store: STORE_PAUSE_MILLISECONDS_MAX,
   erase: ERASE_PAUSE_MILLISECONDS,
 };
 
@@ -75,9 +75,9 @@ const DUE_WITHIN_MILLISECONDS = {
 export const useCases = (ports: Ports) => {
   const generation = { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS };
   const stored = panoramas(ports);
-  const poll = (stopping?: AbortSignal) => settleSubmittedTasks(ports, generation, stopping);
+  const poll = (stopping?: AbortSignal) => pollSubmittedTasks(ports, generation, stopping);
   const check = resultChecks(ports, { ...generation, resultBounds: RESULT_BOUNDS }).checkGeneratedImages;
-  const sweeping = { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS };
+  const recovering = { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS };
   const retention = { retentionMilliseconds: RETENTION_MILLISECONDS, leaseMilliseconds: LEASE_MILLISECONDS };
   return {
     poll,
@@ -99,8 +99,8 @@ export const useCases = (ports: Ports) => {
     start: (stopping?: AbortSignal) => startQueuedTasks(ports, CREATION_SETTINGS, stopping),
     readTask: stored.read,
     waitForTask: progress({ generationTime: generationTime(), ...ports }).waitFor,
-    keep: (stopping?: AbortSignal) => keepFinishedImages(ports, limits, stopping),
-    sweep: (stopping?: AbortSignal) => sweep(ports, sweeping, stopping),
+    store: (stopping?: AbortSignal) => storeFinishedImages(ports, limits, stopping),
+    recover: (stopping?: AbortSignal) => recoverTasks(ports, recovering, stopping),
     erase: (stopping?: AbortSignal) => eraseDeletedPanoramas(ports, limits, stopping),
     deleteExpired: (stopping?: AbortSignal) => deleteExpiredReferences(ports, retention, stopping),
     watch: () => watchWaitedTasks(ports),

@@ -13,8 +13,8 @@ import { accounts } from "../../application/accounts/accounts.js";
 import { keyUses, openKeys } from "../../application/accounts/api-requests.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { resultChecks } from "../../application/background/check-generated-images.js";
-import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
-import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { pollSubmittedTasks } from "../../application/background/poll-submitted-tasks.js";
+import { storeFinishedImages } from "../../application/background/store-finished-images.js";
 import { createApplication } from "../../application/create-application.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import { progress } from "../../application/panoramas/progress.js";
@@ -93,13 +93,13 @@ export abstract class TestService {
   /** Polls every submitted task once, and checks and stores the results, as the schedule does. */
   async settle(): Promise<void> {
     await this.clock.advance(this.provider.nextPollMilliseconds());
-    await settleSubmittedTasks(this, GENERATION);
+    await pollSubmittedTasks(this, GENERATION);
     await resultChecks(this, { ...GENERATION, resultBounds: {} }).checkGeneratedImages();
   }
 
   /** Tries once to save every finished image. */
   async keep(): Promise<void> {
-    await keepFinishedImages(this, LIMITS);
+    await storeFinishedImages(this, LIMITS);
   }
 
   stop(deadlineMilliseconds = 1_000, proxyMilliseconds = 0): Promise<void> {

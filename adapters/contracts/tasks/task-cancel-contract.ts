@@ -25,23 +25,23 @@ export const describeCancelRequests = ({ it, beforeEach }: TestFunctions, on: Ta
     const task = await submitted(1, soon);
     expect(await tasks.recordCancelRequest(task, noon)).toEqual(ok(undefined));
     expect(await tasks.find(task.id, owner)).toEqual(requestCancel(task, noon));
-    expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task: requestCancel(task, noon), fence: 1 }]);
+    expect(await tasks.claim("poll", noon, soon, 9)).toEqual([{ task: requestCancel(task, noon), fence: 1 }]);
   });
 
   it("keeps a running lease and makes the task due after it", async () => {
     const task = await submitted(1);
-    const [lease] = await tasks.claim("settle", noon, soon, 9);
+    const [lease] = await tasks.claim("poll", noon, soon, 9);
     const wanted = requestCancel(task, secondsAfter(noon, 1));
     unwrap(await tasks.recordCancelRequest(task, secondsAfter(noon, 1)));
-    expect(await tasks.claim("settle", secondsAfter(noon, 29), soon, 9)).toEqual([]);
+    expect(await tasks.claim("poll", secondsAfter(noon, 29), soon, 9)).toEqual([]);
     await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 20) }]);
-    expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toEqual([{ task: wanted, fence: 2 }]);
+    expect(await tasks.claim("poll", secondsAfter(noon, 1), soon, 9)).toEqual([{ task: wanted, fence: 2 }]);
   });
 
   it("keeps a cancel request after the submission, and the submission deadline", async () => {
     const task = await submitting(1, soon);
     unwrap(await tasks.recordCancelRequest(task, noon));
-    expect(await tasks.claim("sweep", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);
+    expect(await tasks.claim("recover", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);
     const next = submit(task, "upstream-1", secondsAfter(noon, 1));
     unwrap(await tasks.move(task, next, soon));
     expect(await tasks.find(task.id, owner)).toEqual(requestCancel(next, noon));

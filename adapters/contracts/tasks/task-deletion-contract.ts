@@ -40,13 +40,13 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
 
   it("delete keeps a running lease and makes erase due after it", async () => {
     await succeeded(1);
-    const [lease] = await tasks.claim("keep", noon, secondsAfter(noon, 7200), 1);
+    const [lease] = await tasks.claim("store", noon, secondsAfter(noon, 7200), 1);
     unwrap(await tasks.delete(taskId(1), owner, secondsAfter(noon, 1)));
     expect(await tasks.claim("erase", secondsAfter(noon, 7199), secondsAfter(noon, 9999), 1)).toEqual([]);
     const { task } = lease!;
     const stored = withImage(task, keep(task.image as UploadingImage));
     unwrap(await tasks.move(lease!, stored, secondsAfter(noon, 600)));
-    expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+    expect(await tasks.claim("store", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
     const [erasing] = await tasks.claim("erase", secondsAfter(noon, 1), secondsAfter(noon, 60), 1);
     expect(erasing).toEqual({ task: stored, fence: 2 });
     unwrap(await tasks.move(erasing!, erasing!.task, undefined));
@@ -55,7 +55,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
 
   it("erase stays due when a worker ends after its lease and after the deletion", async () => {
     await succeeded(1);
-    const [late] = await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+    const [late] = await tasks.claim("store", noon, secondsAfter(noon, 60), 1);
     unwrap(await tasks.delete(taskId(1), owner, secondsAfter(noon, 61)));
     unwrap(await tasks.move(late!, late!.task, undefined));
     const erasing = await tasks.claim("erase", secondsAfter(noon, 61), secondsAfter(noon, 120), 9);
@@ -65,7 +65,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
   it("a deleted task is due for erase now or after the lease, until move completes it", async () => {
     const idle = await kept(1);
     const leased = await succeeded(2);
-    await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+    await tasks.claim("store", noon, secondsAfter(noon, 60), 1);
     const overdue = await succeeded(3);
     await kept(4); // not deleted
     for (const task of [idle, leased, overdue]) unwrap(await tasks.delete(task.id, owner, noon));
@@ -85,7 +85,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
   it("a deleted failed task is not due for erase", async () => {
     const task = await submitted(1);
     unwrap(await tasks.delete(task.id, owner, noon));
-    for (const work of ["settle", "erase"] as const) {
+    for (const work of ["poll", "erase"] as const) {
       expect(await tasks.claim(work, secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
     }
   });

@@ -90,8 +90,8 @@ export const describeTaskQueue = (
       expect(await tasks.startQueued(limitedTo(3), 9, noon, deadline)).toEqual([]);
       expect(await tasks.startQueued(limitedTo(undefined), 1, noon, deadline)).toEqual([fourth]);
       expect(await tasks.find(taskId(4), owner)).toEqual(fourth);
-      expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
-      expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
+      expect(await tasks.claim("recover", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
+      expect(await tasks.claim("recover", deadline, later, 9)).toHaveLength(3);
     });
 
     it("starts the tasks of waiting accounts in turn", async () => {
@@ -225,7 +225,7 @@ export const describeTaskQueue = (
 
     it("rejects writes of an earlier submission", async () => {
       const first = (await openLimited(1, 1)) as SubmittingTask;
-      const [lease] = await tasks.claim("sweep", noon, later, 9);
+      const [lease] = await tasks.claim("recover", noon, later, 9);
       unwrap(await tasks.requeue(first, later));
       const [again] = await tasks.startQueued(limitedTo(1), 1, noon, deadline);
       expect(again).toEqual(aSubmittingTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));

@@ -14,10 +14,10 @@ import { toTask } from "./task-rows.js";
 /** The rows of each kind of work, besides that they are due. */
 const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   giveUp: "state = 'queued'",
-  sweep: "state = 'submitting'",
-  settle: "state = 'submitted'",
+  recover: "state = 'submitting'",
+  poll: "state = 'submitted'",
   check: "state = 'generated'",
-  keep: "state = 'succeeded' and deleted_at is null",
+  store: "state = 'succeeded' and deleted_at is null",
   erase: "state = 'succeeded' and deleted_at is not null",
 };
 

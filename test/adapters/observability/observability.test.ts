@@ -50,8 +50,8 @@ const events: OperationalEvent[] = [
   { kind: "provider_unavailable", taskId, detail: "503" },
   { kind: "image_status", taskId, status: "saved", detail: "" },
   { kind: "task_unreadable", taskId, column: "resolution" },
-  { kind: "work_failed", work: "settle", taskId, error: databaseError() },
-  { kind: "work_failed", work: "settle", taskId, error: `not even an error, but ${KEY}` },
+  { kind: "work_failed", work: "poll", taskId, error: databaseError() },
+  { kind: "work_failed", work: "poll", taskId, error: `not even an error, but ${KEY}` },
 ];
 
 describe("a log line", () => {
@@ -149,7 +149,7 @@ describe("Metrics", () => {
       "panorama_submissions_recovered_total 1",
       "panorama_provider_unavailable_total 1",
       'panorama_image_attempts_total{status="saved"} 1',
-      'panorama_work_failures_total{work="settle"} 2',
+      'panorama_work_failures_total{work="poll"} 2',
     ]) {
       expect(text.split("\n")).toContain(line);
     }

@@ -121,8 +121,8 @@ const PLANTED: readonly PlantedAlert[] = [
     "PanoramaWorkFailing",
     "ticket",
     "25m",
-    'work="settle"',
-    { 'panorama_work_failures_total{work="settle"}': ["0+10x60", "0x20 1x40"] },
+    'work="poll"',
+    { 'panorama_work_failures_total{work="poll"}': ["0+10x60", "0x20 1x40"] },
   ],
   [
     "PanoramaTaskStuck",

@@ -45,8 +45,8 @@ describe("traces by OpenTelemetry", () => {
       `sql select < ${REQUEST}`,
       `sql insert < ${REQUEST}`,
       `provider submit < ${REQUEST}`,
-      `provider poll < settle < ${REQUEST}`,
-      `sql update < settle < ${REQUEST}`,
+      `provider poll < poll < ${REQUEST}`,
+      `sql update < poll < ${REQUEST}`,
       `provider download < check < ${REQUEST}`,
       `image panorama < check < ${REQUEST}`,
       `image thumbnail < check < ${REQUEST}`,
@@ -71,10 +71,10 @@ describe("traces by OpenTelemetry", () => {
   });
 
   it("begin with the request if the client sends no trace context", () => {
-    const settle = receiver.spans.find(
-      ({ name, attributes }) => name === "settle" && attributes["panorama.task.id"] === withoutHeader,
+    const poll = receiver.spans.find(
+      ({ name, attributes }) => name === "poll" && attributes["panorama.task.id"] === withoutHeader,
     );
-    const trace = inTrace(settle?.traceId ?? "");
+    const trace = inTrace(poll?.traceId ?? "");
     const roots = trace.filter(({ parentSpanId }) => parentSpanId === undefined || parentSpanId === "");
     expect(roots.map(({ name }) => name)).toEqual([REQUEST]);
     expect(trace.map((span) => pathOf(span).join(" < "))).toContain(`provider submit < start < ${REQUEST}`);

@@ -48,10 +48,10 @@ describe("backgroundWork", () => {
     await runFor(60_000, { leaseMilliseconds: 300_000, pollMillisecondsMax: 400_000 });
     const leases = claims.mock.calls.map(([work, now, until, limit]) => [work, until.getTime() - now.getTime(), limit]);
     expect(Object.fromEntries(leases.map(([work, ...lease]) => [work, lease]))).toEqual({
-      settle: [300_000, 64],
+      poll: [300_000, 64],
       check: [900_000, 8],
-      keep: [900_000, 4],
-      sweep: [300_000, 16],
+      store: [900_000, 4],
+      recover: [300_000, 16],
       giveUp: [300_000, 16],
       erase: [300_000, 4],
     });
@@ -62,10 +62,10 @@ describe("backgroundWork", () => {
     const tolerance = 60_000;
     expect(within).toEqual({
       giveUp: 600_000 + tolerance,
-      sweep: 300_000 + tolerance,
-      settle: 400_000 + tolerance,
+      recover: 300_000 + tolerance,
+      poll: 400_000 + tolerance,
       check: 900_000 + tolerance,
-      keep: 900_000 + tolerance,
+      store: 900_000 + tolerance,
       erase: 900_000 + tolerance,
     });
   });

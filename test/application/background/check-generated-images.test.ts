@@ -44,7 +44,7 @@ const expectRefund = async (reason: "unusable_result" | "deadline_passed") => {
   expect(world.reporter.of("task_succeeded")).toEqual([]);
 
   await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-  expect([await world.poll(), await world.check(), await world.keep()]).toEqual([0, 0, 0]);
+  expect([await world.poll(), await world.check(), await world.store()]).toEqual([0, 0, 0]);
   expect(await balance()).toBe(100);
 };
 
@@ -60,7 +60,7 @@ describe("checkGeneratedImages", () => {
     await world.check();
     storage.available = true;
     await world.clock.advance(TEN_MINUTES);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     expect(encoded.mock.calls.map(([, , sourceType]) => sourceType)).toEqual(["algorithmicMedia", "algorithmicMedia"]);
   });
 
@@ -105,7 +105,7 @@ describe("checkGeneratedImages", () => {
     ]);
 
     await world.clock.advance(TEN_MINUTES);
-    expect([await world.check(), await world.keep()]).toEqual([0, 0]);
+    expect([await world.check(), await world.store()]).toEqual([0, 0]);
   });
 
   it.each<[string, Script["download"], string]>([
@@ -190,12 +190,12 @@ describe("checkGeneratedImages", () => {
     world.storage.available = false;
     await world.check();
     expect(await task()).toMatchObject({ state: "succeeded", image: { status: "uploading", failedAttempts: 0 } });
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
     await world.clock.advance(A_SECOND);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     world.storage.available = true;
     await world.clock.advance(TEN_MINUTES);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     expect(await imageStatus()).toBe("saved");
   });
 
@@ -244,7 +244,7 @@ describe("checkGeneratedImages", () => {
     slow = false;
     for (let seconds = 0; seconds < 1_000; seconds += 100) {
       await world.clock.advance(100 * A_SECOND);
-      await service.keep();
+      await service.store();
     }
     expect(await imageStatus()).toBe("saved");
     expect(world.storage.objects.size).toBe(10);

@@ -32,7 +32,7 @@ it("renames the files of everything that is hidden when the storage is available
   world.storage.available = false;
   const hidden = await operatedPanoramas(world).hideAllPanoramas(owner, { reason: "why", by: "ann" });
   expect(hidden._unsafeUnwrap()).toBe(PANORAMAS);
-  await world.keep();
+  await world.store();
   expect(world.reporter.of("work_failed")).toHaveLength(PANORAMAS);
   expect([...world.storage.objects.keys()]).toEqual(names);
   expect((await read()).map(({ image }) => image.imageName)).toEqual(before.map(({ image }) => image.imageName));
@@ -50,7 +50,7 @@ it("renames the files of everything that is hidden when the storage is available
     return busy;
   };
   for (const left of [3, 2, 1]) {
-    expect(await world.keep()).toBe(left);
+    expect(await world.store()).toBe(left);
     await world.clock.advance(60_000);
   }
   const after = await read();
@@ -58,7 +58,7 @@ it("renames the files of everything that is hidden when the storage is available
   expect(world.storage.objects.size).toBe(2 * PANORAMAS);
   expect(names.filter((name) => world.storage.objects.has(name))).toEqual([]);
   await world.clock.advance(60_000);
-  expect(await world.keep()).toBe(0);
+  expect(await world.store()).toBe(0);
 
   const [task] = after as [SucceededTask];
   const stored = [task.image.imageName, thumbnailNameOf(task.image.imageName)].map((name) => world.storage.urlOf(name));

@@ -30,7 +30,7 @@ describe("workOnLeases", () => {
   let world: World;
   let bench: Workbench;
   const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
-  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", { ...limits, stopping }, bench.workOn);
+  const work = (stopping?: AbortSignal) => workOnLeases(world, "poll", { ...limits, stopping }, bench.workOn);
 
   beforeEach(async () => {
     world = aWorld();
@@ -86,7 +86,7 @@ describe("workOnLeases", () => {
       await world.tasks.postpone(all);
     };
     const tasks = Object.assign(Object.create(world.tasks), { postpone });
-    const worked = await workOnLeases({ ...world, tasks }, "settle", limits, async () => again);
+    const worked = await workOnLeases({ ...world, tasks }, "poll", limits, async () => again);
     expect(worked).toBe(10);
     expect(given.reduce((sum, count) => sum + count)).toBe(10);
     expect(given.length).toBeLessThanOrEqual(5);
@@ -94,7 +94,7 @@ describe("workOnLeases", () => {
     await world.clock.advance(999);
     expect(await work()).toBe(0);
     await world.clock.advance(1);
-    expect(await world.tasks.claim("settle", world.clock.now(), again, 99)).toHaveLength(10);
+    expect(await world.tasks.claim("poll", world.clock.now(), again, 99)).toHaveLength(10);
   });
 
   it("never claims without free capacity", async () => {

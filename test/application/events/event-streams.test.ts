@@ -169,7 +169,7 @@ describe("eventStreams.stream", () => {
     expect(types).toEqual(["panorama.succeeded"]);
     world.storage.available = true;
     await world.clock.advance(1_000);
-    await world.keep();
+    await world.store();
     signals.wake(owner);
     await ended;
     expect(types).toEqual(["panorama.succeeded", "panorama.saved"]);

@@ -96,7 +96,7 @@ describe("closeAccount", () => {
     for (let round = 0; round < 20; round += 1) {
       await world.clock.advance(world.provider.nextPollMilliseconds());
       await world.settle();
-      await world.keep();
+      await world.store();
     }
     const task = await world.tasks.find(id, owner);
     if (task?.state !== "succeeded") throw new Error("The task has not succeeded.");

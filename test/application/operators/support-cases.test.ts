@@ -139,7 +139,7 @@ describe("hidePanorama", () => {
     const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();
-    await world.keep();
+    await world.store();
     const names: string[] = [];
     const hide: typeof world.tasks.hide = (id, hidden, nextName) => {
       names.push(nextName?.() ?? "");

@@ -309,7 +309,7 @@ describe("cancelTask", () => {
     expect(await world.cancelTask(id, stranger)).toEqual(notFound(id));
     expect(await world.cancelTask("unknown" as TaskId, owner)).toEqual(notFound("unknown" as TaskId));
     await settle();
-    await world.keep();
+    await world.store();
     expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
     expect(await world.cancelTask(id, owner)).toEqual(notFound(id));
     expect(await stateOf(await created())).toBe("submitted");

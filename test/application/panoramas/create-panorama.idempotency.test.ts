@@ -19,14 +19,14 @@ describe("an idempotency key", () => {
     owner = await anOwner(world, 100);
   });
 
-  it("replays a task that the store was too busy to record as submitted, also after the sweep has failed it", async () => {
+  it("replays a task that the store was too busy to record as submitted, also after the recovery has failed it", async () => {
     const move = () => Promise.reject(new StoreBusy("locked"));
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
     const { create } = creations({ ...world, tasks }, CREATION_SETTINGS);
     const { task } = (await create(owner, lake, key))._unsafeUnwrap();
     world.provider.play({ search: "unavailable" });
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
+    await world.recover();
 
     const before = await world.ledger.balance(owner);
     const { started } = world.provider;

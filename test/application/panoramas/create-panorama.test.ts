@@ -36,7 +36,7 @@ const finishedBy = async (account: AccountId, visibility: "private" | "public" =
   const { task } = (await world.createPanorama(account, aCreationRequest({ visibility })))._unsafeUnwrap();
   await world.clock.advance(5_000);
   await world.settle();
-  await world.keep();
+  await world.store();
   const made = await world.tasks.find(task.id, account);
   if (made?.state !== "succeeded") throw new Error("it has not succeeded");
   return { id: task.id, name: made.image.imageName, url: world.storage.urlOf(made.image.imageName) };
@@ -346,7 +346,7 @@ describe("creations", () => {
     expect(world.reporter.events).toMatchObject([{ kind: "work_failed", work: "creation", taskId: task.id }]);
     expect(await world.ledger.balance(owner)).toBe(96);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
+    await world.recover();
     expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.provider.started).toBe(1);
   });

@@ -24,7 +24,7 @@ const aPanorama = async (image: "saved" | "saved-no-thumb" | "failed"): Promise<
   if (image === "failed") {
     world.provider.play({ download: "unusable" });
     await world.clock.advance(1_000);
-    await world.keep();
+    await world.store();
     world.provider.play({ download: "image" });
   }
   expect(((await world.tasks.find(id, owner)) as SucceededTask).image.status).toBe(image);

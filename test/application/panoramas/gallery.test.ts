@@ -33,7 +33,7 @@ const create = async (visibility: "public" | "private"): Promise<Task> => {
 const finish = async () => {
   await world.clock.advance(5_000);
   await world.settle();
-  await world.keep();
+  await world.store();
 };
 const unknown = "unknown-slug-000" as Slug;
 

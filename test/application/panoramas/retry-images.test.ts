@@ -23,14 +23,14 @@ describe("retryFailedImages", () => {
     world.storage.available = true;
     await world.clock.advance(1_000);
     world.provider.play({ download });
-    await world.keep();
+    await world.store();
   };
   const statuses = async (account: AccountId) =>
     (await world.tasks.list(account, 999, undefined)).map((task) => task.state === "succeeded" && task.image.status);
 
   it("lets every failed image of every account be stored, page by page", async () => {
     world.provider.play({ download: "no_image" });
-    await world.keep();
+    await world.store();
     const other = await anOwner(world, 1_000);
     for (let n = 0; n < 210; n += 1) {
       await world.createPanorama(other, aCreationRequest());
@@ -42,14 +42,14 @@ describe("retryFailedImages", () => {
     expect(await world.retryFailedImages()).toBe(211);
     expect(await world.retryFailedImages()).toBe(0);
     world.provider.play({ download: "image" });
-    expect(await world.keep()).toBe(211);
+    expect(await world.store()).toBe(211);
     expect(await statuses(owner)).toEqual(["expired", "saved"]);
     expect(new Set(await statuses(other))).toEqual(new Set(["saved"]));
   });
 
   it("does not count an image that another command has retried in the meantime", async () => {
     world.provider.play({ download: "no_image" });
-    await world.keep();
+    await world.store();
     const { listFailedImages } = world.tasks;
     world.tasks.listFailedImages = async (...page) => {
       const failed = await listFailedImages.apply(world.tasks, page);
@@ -62,7 +62,7 @@ describe("retryFailedImages", () => {
 
 describe("retryImage", () => {
   it("refuses an image that has not failed, and a task that is unknown or not finished", async () => {
-    await world.keep();
+    await world.store();
     expect((await world.retryImage(id, owner))._unsafeUnwrapErr()).toEqual({
       kind: "illegal_transition",
       from: "saved",

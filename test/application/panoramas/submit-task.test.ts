@@ -43,7 +43,7 @@ describe("submitTask after an unclear answer", () => {
   });
 });
 
-/** A creation whose submission is answered after the sweep has resolved it, and `meanwhile` has been done. */
+/** A creation whose submission is answered after the recovery has resolved it, and `meanwhile` has been done. */
 const late = async (
   changes: Parameters<World["provider"]["play"]>[0],
   meanwhile: (world: World, owner: AccountId) => Promise<void> = async () => {},
@@ -55,7 +55,7 @@ const late = async (
   const answer = world.provider.hold("submit");
   const creation = world.createPanorama(owner, lake, key);
   await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-  await world.sweep();
+  await world.recover();
   await meanwhile(world, owner);
   answer();
   return { world, owner, created: await creation, stopped: cancel.mock.calls.flat() };
@@ -74,7 +74,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     expect(await world.ledger.balance(owner)).toBe(100);
   });
 
-  it("refunds once, reports a possible orphan and stops it if the sweep has failed the task", async () => {
+  it("refunds once, reports a possible orphan and stops it if the recovery has failed the task", async () => {
     const { world, owner, created, stopped } = await late({ submit: "accept", search: "nothing" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "failed" }, replayed: false });
@@ -86,7 +86,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     expect(stopped).toEqual(["upstream-1"]);
   });
 
-  it("reports no orphan and stops nothing if the sweep has found the same upstream task", async () => {
+  it("reports no orphan and stops nothing if the recovery has found the same upstream task", async () => {
     const { world, created, stopped } = await late({ submit: "accept" });
     expect(created._unsafeUnwrap().task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect([world.reporter.of("possible_orphan"), stopped]).toEqual([[], []]);
@@ -118,7 +118,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, lake);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
+    await world.recover();
     answer();
     const { task } = (await creation)._unsafeUnwrap();
     expect(task).toMatchObject({ state: "queued", submissions: 1 });

@@ -81,15 +81,15 @@ export const describeTaskMetrics = (
       await clock.advance(7_000);
       expect(await tasks.startQueued([aPlace(undefined)], 10, noon, later)).toHaveLength(1);
       expect(await samples("panorama_queue_wait_seconds_sum")).toEqual(["panorama_queue_wait_seconds_sum 7"]);
-      expect(await tasks.claim("sweep", later, secondsAfter(later, 60), 10)).toHaveLength(1);
-      expect(await samples("panorama_leases_total")).toEqual(['panorama_leases_total{work="sweep"} 1']);
+      expect(await tasks.claim("recover", later, secondsAfter(later, 60), 10)).toHaveLength(1);
+      expect(await samples("panorama_leases_total")).toEqual(['panorama_leases_total{work="recover"} 1']);
     });
 
     it("keeps the trace context of a creation for background work and webhooks", async () => {
       await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
       const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
       const [traced, other] = [await open(1, { traceparent }), await open(2)];
-      const leases = await tasks.claim("sweep", later, secondsAfter(later, 60), 10);
+      const leases = await tasks.claim("recover", later, secondsAfter(later, 60), 10);
       const ofTask = Object.fromEntries(leases.map(({ task }) => [task.id, task.traceparent]));
       expect(ofTask).toEqual({ [traced.id]: traceparent, [other.id]: undefined });
       (await tasks.requeue(traced, later))._unsafeUnwrap();

@@ -80,12 +80,12 @@ export const describeTaskPlans = (
     const later = secondsAfter(noon, 3600);
 
     it("claims with the index of due tasks", async () => {
-      expectIndex(await plansOf((tasks) => tasks.claim("settle", noon, later, 64)), "task_due_index");
+      expectIndex(await plansOf((tasks) => tasks.claim("poll", noon, later, 64)), "task_due_index");
     });
 
     it("claims with the index of due tasks while unreadable ones are skipped", async () => {
       await stores.database.sql("update task set resolution = '8k' where id = 'run-20001'");
-      const plans = await plansOf((tasks) => tasks.claim("settle", later, secondsAfter(later, 60), 64));
+      const plans = await plansOf((tasks) => tasks.claim("poll", later, secondsAfter(later, 60), 64));
       expectIndex(plans, "task_due_index");
     });
 
@@ -93,7 +93,7 @@ export const describeTaskPlans = (
       await stores.database.sql("update task set due_at = ? where id = 'run-20002'", [secondsAfter(later, 9999)]);
       expectIndex(
         await plansOf((tasks) =>
-          tasks.bringForward("settle", () => ({ now: later, latest: secondsAfter(later, 999), dueAt: later })),
+          tasks.bringForward("poll", () => ({ now: later, latest: secondsAfter(later, 999), dueAt: later })),
         ),
         "task_due_index",
       );

@@ -61,7 +61,7 @@ export const describeUnreadableTasks = (
     const numbersOf = (found: readonly { readonly id: string }[]) =>
       found.map(({ id }) => [...Array(300).keys()].find((n) => taskId(n) === id));
     const claimed = async (store: TaskPorts, now: Date, limit: number) =>
-      numbersOf((await store.claim("settle", now, secondsAfter(now, 60), limit)).map(({ task }) => task)).sort();
+      numbersOf((await store.claim("poll", now, secondsAfter(now, 60), limit)).map(({ task }) => task)).sort();
 
     it.each(["list", "listPublic", "searchPublic"] as const)(
       "%s skips them, and its pages are full as long as there are others",
@@ -90,7 +90,7 @@ export const describeUnreadableTasks = (
       for (const n of [1, 2]) await reserved(n);
       await damage(1);
       for (let time = 0; time < 3; time += 1) await tasks.list(owner, 9, undefined);
-      await tasks.claim("sweep", noon, secondsAfter(noon, 60), 9);
+      await tasks.claim("recover", noon, secondsAfter(noon, 60), 9);
       expect(reporter.events).toEqual([{ kind: "task_unreadable", taskId: taskId(1), column: "resolution" }]);
       await expect(tasks.find(taskId(1), owner)).rejects.toThrow(`row ${taskId(1)}: column resolution cannot be "8k"`);
     });
@@ -125,7 +125,7 @@ export const describeUnreadableTasks = (
       await damage(2);
       expect(await claimed(tasks, secondsAfter(noon, 61), 9)).toEqual([]);
       await repair();
-      await tasks.bringForward("settle", () => ({ now: yesterday, latest: yesterday, dueAt: yesterday }));
+      await tasks.bringForward("poll", () => ({ now: yesterday, latest: yesterday, dueAt: yesterday }));
       expect(await claimed(tasks, yesterday, 9)).toEqual([1, 2]);
     });
 

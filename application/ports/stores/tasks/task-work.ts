@@ -18,13 +18,13 @@ export type DueWork = {
   /** Queued tasks whose maximum waiting time has passed. */
   readonly giveUp: QueuedTask;
   /** `submitting` tasks whose submission deadline has passed. */
-  readonly sweep: SubmittingTask;
+  readonly recover: SubmittingTask;
   /** Submitted tasks whose next poll is due. */
-  readonly settle: SubmittedTask;
+  readonly poll: SubmittedTask;
   /** Tasks whose result must be downloaded and checked. */
   readonly check: GeneratedTask;
   /** Succeeded tasks whose image or thumbnail must be stored or renamed. */
-  readonly keep: SucceededTask;
+  readonly store: SucceededTask;
   /** Deleted tasks whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;
 };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { pollSubmittedTasks } from "../../../../application/background/poll-submitted-tasks.js";
 import { providerWebhooks } from "../../../../application/background/receive-provider-webhook.js";
-import { settleSubmittedTasks } from "../../../../application/background/settle-submitted-tasks.js";
 import { creations } from "../../../../application/panoramas/creations.js";
 import { generationTime } from "../../../../application/panoramas/generation-time.js";
 import { CREATION_SETTINGS } from "../../../support/application.js";
@@ -53,7 +53,7 @@ describe("POST /hooks/{provider}", () => {
     return [answer.status, await answer.text()];
   };
   /** Polls the tasks that are due now; returns their number. */
-  const settle = () => settleSubmittedTasks(ports(), LIMITS);
+  const settle = () => pollSubmittedTasks(ports(), LIMITS);
   const ACCEPTED = [200, "accepted"];
 
   it("makes the task due for a poll immediately, whose answer counts and not the webhook", async () => {

@@ -400,7 +400,7 @@ describe("the application on functionProvider", () => {
     void killed.createPanorama(owner, aCreationRequest({ prompt: "a lake", resolution: "1k" }));
     await called(1);
     await clock.advance(SUBMISSION_DEADLINE_MILLISECONDS + 1);
-    await next.sweep();
+    await next.recover();
     expect(world.reporter.of("task_failed")).toMatchObject([{ reason: "never_submitted" }]);
     expect([await balance(), api.requests.length]).toEqual([10, 1]);
   });

@@ -23,11 +23,11 @@ import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-lea
  * storage is down, repeats this until the temporary URL expires. Also renames the files of hidden panoramas
  * (`renameFiles`). Resolves to the number of images processed.
  */
-export function keepFinishedImages(ports: TaskWorkPorts, limits: WorkLimits, stopping?: AbortSignal): Promise<number> {
-  return workOnLeases(ports, "keep", { ...limits, stopping }, (lease) => keepImage(ports, lease));
+export function storeFinishedImages(ports: TaskWorkPorts, limits: WorkLimits, stopping?: AbortSignal): Promise<number> {
+  return workOnLeases(ports, "store", { ...limits, stopping }, (lease) => storeImage(ports, lease));
 }
 
-async function keepImage(ports: TaskWorkPorts, lease: Lease<SucceededTask>): Promise<undefined> {
+async function storeImage(ports: TaskWorkPorts, lease: Lease<SucceededTask>): Promise<undefined> {
   await recordAttempt(ports, lease, attempt(ports, lease.task));
 }
 
@@ -77,7 +77,7 @@ async function renameFiles(
 ): Promise<Attempt> {
   const reason = await moveObjects(ports, image.imageName, nextName);
   if (reason === undefined) return { image: takeNextName(image), detail: "its files have another name" };
-  ports.reporter.report({ kind: "work_failed", work: "keep", taskId: id, error: reason });
+  ports.reporter.report({ kind: "work_failed", work: "store", taskId: id, error: reason });
   return { image, detail: reason };
 }
 

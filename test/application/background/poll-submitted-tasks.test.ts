@@ -21,7 +21,7 @@ const balance = () => world.ledger.balance(owner);
 const nextPoll = () => world.clock.advance(world.provider.nextPollMilliseconds());
 const leaseFromNow = () => new Date(world.clock.now().getTime() + LEASE_MILLISECONDS);
 
-describe("settleSubmittedTasks", () => {
+describe("pollSubmittedTasks", () => {
   it("does not poll before the provider's next poll time", async () => {
     await world.clock.advance(world.provider.nextPollMilliseconds() - 1);
     expect(await world.settle()).toBe(0);
@@ -146,7 +146,7 @@ describe("settleSubmittedTasks", () => {
 
     expect(await world.settle()).toBe(4);
     expect(world.reporter.of("work_failed")).toEqual([
-      { kind: "work_failed", work: "settle", taskId: id, error: broken },
+      { kind: "work_failed", work: "poll", taskId: id, error: broken },
     ]);
     expect(world.reporter.of("task_succeeded")).toHaveLength(3);
 
@@ -170,7 +170,7 @@ describe("settleSubmittedTasks", () => {
     expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("work_failed")).toEqual(
-      Array(2).fill({ kind: "work_failed", work: "settle", taskId: id, error: broken }),
+      Array(2).fill({ kind: "work_failed", work: "poll", taskId: id, error: broken }),
     );
     expect(world.reporter.of("task_failed")).toHaveLength(1);
   });

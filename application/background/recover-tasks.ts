@@ -8,7 +8,7 @@ import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
 import type { DueWork } from "../ports/stores/tasks/task-work.js";
 import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type SweepSettings = WorkLimits &
+type RecoverySettings = WorkLimits &
   SubmissionSettings & {
     /** Maximum distance of a due time from now, by kind of work: the longest delay or lease. */
     readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
@@ -17,17 +17,21 @@ type SweepSettings = WorkLimits &
 /**
  * Resolves `submitting` tasks without a recorded answer after their submission deadline, fails tasks that have been
  * queued for too long, corrects due times that were written before the clock was set back, and deletes expired
- * idempotency keys. Resolves to the number of tasks. settle-submitted-tasks.ts enforces the deadline of a generation,
+ * idempotency keys. Resolves to the number of tasks. poll-submitted-tasks.ts enforces the deadline of a generation,
  * because it polls once more before the task fails.
  */
-export async function sweep(ports: TaskWorkPorts, settings: SweepSettings, stopping?: AbortSignal): Promise<number> {
+export async function recoverTasks(
+  ports: TaskWorkPorts,
+  settings: RecoverySettings,
+  stopping?: AbortSignal,
+): Promise<number> {
   const { tasks, clock } = ports;
   let worked = 0;
   const errors: unknown[] = [];
   for (const step of [
     () => bringForward(ports, settings),
     async () => {
-      worked += await workOnLeases(ports, "sweep", { ...settings, stopping }, (lease) =>
+      worked += await workOnLeases(ports, "recover", { ...settings, stopping }, (lease) =>
         resolveSubmission(ports, settings, lease),
       );
     },
@@ -46,12 +50,15 @@ export async function sweep(ports: TaskWorkPorts, settings: SweepSettings, stopp
  * After the clock was set back: polls, attempts to store an image and deletions become due now. Queued and `submitting`
  * tasks get a new full deadline, because this work ends them.
  */
-async function bringForward({ tasks, clock }: TaskWorkPorts, { dueWithinMilliseconds }: SweepSettings): Promise<void> {
-  for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
+async function bringForward(
+  { tasks, clock }: TaskWorkPorts,
+  { dueWithinMilliseconds }: RecoverySettings,
+): Promise<void> {
+  for (const work of ["giveUp", "recover", "poll", "check", "store", "erase"] as const) {
     await tasks.bringForward(work, () => {
       const now = clock.now().getTime();
       const latest = now + dueWithinMilliseconds[work];
-      const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
+      const dueAt = work === "giveUp" || work === "recover" ? latest : now;
       return {
         now: new Date(now),
         latest: new Date(latest + CLOCK_TOLERANCE_MILLISECONDS),
@@ -75,7 +82,7 @@ async function giveUpQueued(ports: TaskWorkPorts, lease: Lease<QueuedTask>): Pro
  */
 async function resolveSubmission(
   ports: TaskWorkPorts,
-  settings: SweepSettings,
+  settings: RecoverySettings,
   lease: Lease<SubmittingTask>,
 ): Promise<undefined> {
   const { task } = lease;
@@ -88,7 +95,7 @@ async function resolveSubmission(
     else await requeueReserved(ports, settings, lease);
   } catch (error) {
     // For example an upstream task id that the store rejects. Another attempt would throw again.
-    ports.reporter.report({ kind: "work_failed", work: "sweep", taskId: task.id, error });
+    ports.reporter.report({ kind: "work_failed", work: "recover", taskId: task.id, error });
     const detail = "the search or its record threw an error";
     const failed = await failReserved(ports, lease, { mayBeRunning: true, detail });
     // No task has this generation any more.
@@ -107,7 +114,7 @@ async function recover(ports: TaskWorkPorts, lease: Lease<SubmittingTask>, upstr
 
 async function requeueReserved(
   ports: TaskWorkPorts,
-  settings: SweepSettings,
+  settings: RecoverySettings,
   lease: Lease<SubmittingTask>,
 ): Promise<void> {
   const { tasks, clock, reporter } = ports;

@@ -12,14 +12,14 @@ import { type TaskWorkPorts, workOnLeases } from "./work-on-leases.js";
  * to stop. After the generation deadline there is one last poll: if the task still runs or the poll throws, the
  * provider is asked to stop, and the task fails and is refunded. Resolves to the number of tasks.
  */
-export function settleSubmittedTasks(
+export function pollSubmittedTasks(
   ports: TaskWorkPorts,
   settings: DeadlineSettings,
   stopping?: AbortSignal,
 ): Promise<number> {
-  return workOnLeases(ports, "settle", { ...settings, stopping }, (claimed) =>
+  return workOnLeases(ports, "poll", { ...settings, stopping }, (claimed) =>
     attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
-      work: "settle",
+      work: "poll",
       attempt: async (lease, sinceSubmissionMilliseconds) =>
         (await cancelIfRequested(ports, settings, lease)) ? undefined : poll(ports, lease, sinceSubmissionMilliseconds),
       stop: (task) => stopGeneration(ports, task),

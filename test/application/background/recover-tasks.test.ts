@@ -30,14 +30,14 @@ const onlyTask = async () => (await world.tasks.list(owner, 10, undefined))[0];
 const balance = () => world.ledger.balance(owner);
 const afterTheDeadline = async () => {
   await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-  return world.sweep();
+  return world.recover();
 };
 
-describe("sweep", () => {
+describe("recover", () => {
   it("does not touch a submission before its deadline", async () => {
     await killAfter(1);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS - 1);
-    expect(await world.sweep()).toBe(0);
+    expect(await world.recover()).toBe(0);
     expect(await onlyTask()).toMatchObject({ state: "submitting" });
     expect(await balance()).toBe(96);
   });
@@ -49,7 +49,7 @@ describe("sweep", () => {
     expect(await balance()).toBe(96);
     expect(world.reporter.of("task_requeued")).toMatchObject([{ detail: "the provider has no such task" }]);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
-    expect(await world.sweep()).toBe(0);
+    expect(await world.recover()).toBe(0);
     expect(await world.start()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "submitted" });
     expect(world.provider.started).toBe(1);
@@ -58,7 +58,7 @@ describe("sweep", () => {
   it("fails and refunds a never-sent task after the queue deadline", async () => {
     await killAfter(1);
     await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
-    expect(await world.sweep()).toBe(1);
+    expect(await world.recover()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
@@ -93,7 +93,7 @@ describe("sweep", () => {
   it.each([
     ["found", undefined],
     ["not found", async () => ok(undefined)],
-  ] as const)("reports nothing if the answer is recorded before the sweep has %s", async (_, search) => {
+  ] as const)("reports nothing if the answer is recorded before the recovery has %s", async (_, search) => {
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, aCreationRequest());
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
@@ -105,7 +105,7 @@ describe("sweep", () => {
       await creation;
       return found;
     };
-    expect(await world.sweep()).toBe(1);
+    expect(await world.recover()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
     expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["task_submitted"]);
   });
@@ -118,19 +118,19 @@ describe("sweep", () => {
       bounds[work] = [latest.getTime() - now, dueAt.getTime() - now];
     };
     const forget = vi.spyOn(world.tasks, "forgetIdempotencyKeys");
-    await world.sweep();
+    await world.recover();
     expect(forget).toHaveBeenCalledExactlyOnceWith(new Date(world.clock.now().getTime() - 24 * 60 * 60 * 1000));
     expect(bounds).toEqual({
       giveUp: [360_000, 300_000],
-      sweep: [180_000, 120_000],
-      settle: [180_000, 0],
+      recover: [180_000, 120_000],
+      poll: [180_000, 0],
       check: [180_000, 0],
-      keep: [660_000, 0],
+      store: [660_000, 0],
       erase: [660_000, 0],
     });
   });
 
-  it("stops nothing if the answer is recorded although the sweep cannot record it", async () => {
+  it("stops nothing if the answer is recorded although the recovery cannot record it", async () => {
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, aCreationRequest());
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
@@ -143,9 +143,9 @@ describe("sweep", () => {
       rejectMoves("submitted");
       return found;
     };
-    await world.sweep();
+    await world.recover();
     expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
-    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "sweep" }]);
+    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "recover" }]);
   });
 
   it.each([
@@ -162,11 +162,11 @@ describe("sweep", () => {
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
-    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "sweep", error: broken }]);
+    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "recover", error: broken }]);
     const detail = "the search or its record threw an error";
     expect(world.reporter.of("possible_orphan")).toMatchObject([{ detail }]);
     expect(canceled).toEqual(stopped);
-    expect(await world.sweep()).toBe(0);
+    expect(await world.recover()).toBe(0);
   });
 
   it.each(["bringForward", "forgetIdempotencyKeys"] as const)("resolves tasks even if %s throws", async (method) => {
@@ -181,10 +181,10 @@ describe("sweep", () => {
     (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     const { claim } = world.tasks;
     const claimOthers: typeof claim = (work, ...others) =>
-      work === "sweep" ? Promise.reject(broken) : (claim.call(world.tasks, work, ...others) as never);
+      work === "recover" ? Promise.reject(broken) : (claim.call(world.tasks, work, ...others) as never);
     world.tasks.claim = claimOthers;
     await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
-    await expect(world.sweep()).rejects.toBe(broken);
+    await expect(world.recover()).rejects.toBe(broken);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_started" });
     const detail = "no slot of the provider became free in time";
     expect(world.reporter.of("task_failed")).toMatchObject([{ reason: "never_started", detail }]);

@@ -40,9 +40,9 @@ const aDay = 24 * 60 * aMinute;
 
 const panorama = "2048×1024 of https://temporary.example/upstream-1";
 
-describe("keepFinishedImages", () => {
+describe("storeFinishedImages", () => {
   it("stores the image in the requested size and its thumbnail", async () => {
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     expect((await image()).status).toBe("saved");
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
     expect(world.reporter.of("image_status")).toEqual([
@@ -50,7 +50,7 @@ describe("keepFinishedImages", () => {
     ]);
 
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
   });
 
   it.each([
@@ -59,17 +59,17 @@ describe("keepFinishedImages", () => {
     ["is gone", "gone", "expired", "the script lets the URL expire"],
   ] as const)("does not retry an image that %s", async (_, download, status, detail) => {
     world.provider.play({ download });
-    await world.keep();
+    await world.store();
     expect([(await image()).status, lastDetail()]).toEqual([status, detail]);
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
   });
 
   it("fails after the last attempt while the provider is unavailable, and waits between the attempts", async () => {
     world.provider.play({ download: "unavailable" });
     for (let attempt = 0; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
       expect((await image()).status).toBe("uploading");
-      expect([await world.keep(), await world.keep()]).toEqual([1, 0]);
+      expect([await world.store(), await world.store()]).toEqual([1, 0]);
       await world.clock.advance(aMinute);
     }
     expect((await image()).status).toBe("failed");
@@ -78,11 +78,11 @@ describe("keepFinishedImages", () => {
   it("counts only failed attempts without a working source in between", async () => {
     for (let round = 0; round < KEEP_ATTEMPTS_MAX; round += 1) {
       world.provider.play({ download: "unavailable" });
-      await world.keep();
+      await world.store();
       await world.clock.advance(tenMinutes);
       world.provider.play({ download: "image" });
       world.storage.available = false;
-      await world.keep();
+      await world.store();
       await world.clock.advance(tenMinutes);
     }
     expect((await image()).status).toBe("uploading");
@@ -94,56 +94,56 @@ describe("keepFinishedImages", () => {
       type === "image/webp"
         ? err({ kind: "storage_unavailable", reason: "no room" })
         : put.call(world.storage, name, bytes, type);
-    await world.keep();
+    await world.store();
     expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
     await world.clock.advance(tenMinutes - 1);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
     await world.clock.advance(1);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
     world.storage.available = false;
     await world.clock.advance(tenMinutes);
-    await world.keep();
+    await world.store();
     const unreadable = "the stored image cannot be read: storage_unavailable";
     expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", unreadable]);
     world.storage.available = true;
     world.storage.put = put;
     await world.clock.advance(tenMinutes);
-    await world.keep();
+    await world.store();
     expect([(await image()).status, lastDetail()]).toEqual(["saved", "stored"]);
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
   });
 
   it("logs the outcome that a sandbox prompt asks for", async () => {
     world.provider.play({ download: "image_that_fails" });
-    await world.keep();
+    await world.store();
     expect(lastDetail()).toBe("the provider's sandbox: failed");
     (await world.retryImage(id, owner))._unsafeUnwrap();
     world.provider.play({ download: "image_without_thumbnail" });
-    await world.keep();
+    await world.store();
     expect(lastDetail()).toBe("the provider's sandbox simulates a thumbnail failure");
   });
 
   it("leaves a stored image unchanged if it is due again", async () => {
-    await world.keep();
+    await world.store();
     const task = (await world.readTask(id, owner))._unsafeUnwrap();
     (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     expect(lastDetail()).toBe("nothing to do");
     expect((await world.readTask(id, owner))._unsafeUnwrap()).toEqual(task);
     expect(world.provider.downloads).toBe(2);
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
   });
 
   it("retries a missing thumbnail for one day at most", async () => {
     world.provider.play({ download: "image_without_thumbnail" });
     world.imaging.thumbnails = false;
-    await world.keep();
+    await world.store();
     await world.clock.advance(aDay - LEASE_MILLISECONDS);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
     expect((await image()).status).toBe("saved-no-thumb");
   });
 
@@ -155,26 +155,26 @@ describe("keepFinishedImages", () => {
     breakIt();
     for (let attempt = 0; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
       expect((await image()).status).toBe("uploading");
-      expect(await world.keep()).toBe(1);
+      expect(await world.store()).toBe(1);
       await world.clock.advance(aMinute);
     }
     expect((await image()).status).toBe("failed");
-    expect(await world.keep()).toBe(0);
-    const failed = { kind: "work_failed", work: "keep", taskId: id, error: broken };
+    expect(await world.store()).toBe(0);
+    const failed = { kind: "work_failed", work: "store", taskId: id, error: broken };
     expect(world.reporter.of("work_failed")).toEqual(Array(KEEP_ATTEMPTS_MAX).fill(failed));
     expect(lastDetail()).toBe("the attempt threw an error");
   });
 
   it("retries for one day at most a thumbnail whose conversion throws", async () => {
     world.provider.play({ download: "image_without_thumbnail" });
-    await world.keep();
+    await world.store();
     world.imaging.thumbnail = () => Promise.reject(broken);
     await world.clock.advance(tenMinutes);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(1);
+    expect(await world.store()).toBe(1);
     await world.clock.advance(aDay);
-    expect(await world.keep()).toBe(0);
+    expect(await world.store()).toBe(0);
     expect((await image()).status).toBe("saved-no-thumb");
   });
 });
