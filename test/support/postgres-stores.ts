@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from "vitest";
 import { openPostgresDatabase } from "../../adapters/persistence/database/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/database/postgres/postgres-database.js";
-import { tables } from "../../adapters/persistence/database/schema/schema.js";
 import { freshDatabase } from "./postgres.js";
 import { sqlStores } from "./sql-stores.js";
+import { TABLE_COLUMNS } from "./table-columns.js";
 
 /** Stay filled: the row of the queue is reset, and secrets belong to the installation. */
 const KEPT = ["task_queue", "installation_secret"];
 
 /** The tables of both databases, those that refer to others first. */
-export const TABLES = ["task_search", ...tables.map(({ meta }) => meta.tableName).toReversed()].filter(
+export const TABLES = ["task_search", ...[...TABLE_COLUMNS.keys()].toReversed()].filter(
   (table) => !KEPT.includes(table),
 );
 

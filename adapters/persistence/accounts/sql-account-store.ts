@@ -8,7 +8,7 @@ import type { AccountId } from "../../../domain/ids.js";
 import { entryRow } from "../credits/ledger-rows.js";
 import { orderRow } from "../credits/order-rows.js";
 import { changeEntities, EntityStore, inUnitOfWork } from "../database/orm/entities.js";
-import { AccountTable, ApiKeyTable } from "../database/schema/schema.js";
+import { AccountTable, ApiKeyTable } from "../database/orm/entity-tables.js";
 import { amount, branded, optional } from "../database/sql/columns.js";
 import { insert } from "../database/sql/statement.js";
 import { deleteAccess } from "./delete-access.js";

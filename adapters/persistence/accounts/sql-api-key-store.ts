@@ -7,7 +7,7 @@ import type { Spending } from "../../../domain/credits/budget.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { readSpendingOfAccount } from "../credits/spending-rows.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../database/orm/entities.js";
-import { ApiKeyTable } from "../database/schema/schema.js";
+import { ApiKeyTable } from "../database/orm/entity-tables.js";
 import { toApiKey } from "./account-rows.js";
 import { lockToBegin } from "./lock-account.js";
 

@@ -3,7 +3,7 @@ import type { ClaimedMessage, EmailOutbox, PostedMessage } from "../../../applic
 import type { Email } from "../../../domain/accounts/account.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { changeEntities, EntityStore, lockFree } from "../database/orm/entities.js";
-import { OutgoingEmailTable } from "../database/schema/schema.js";
+import { OutgoingEmailTable } from "../database/orm/entity-tables.js";
 import { branded, integer, oneOf, optional, text } from "../database/sql/columns.js";
 
 const KINDS = [

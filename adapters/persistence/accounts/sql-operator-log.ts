@@ -5,7 +5,7 @@ import type {
   OperatorLog,
 } from "../../../application/ports/stores/operator-log.js";
 import { EntityStore } from "../database/orm/entities.js";
-import { OperatorActionTable } from "../database/schema/schema.js";
+import { OperatorActionTable } from "../database/orm/entity-tables.js";
 import { date, integer, optional, pairs, text } from "../database/sql/columns.js";
 
 /** The log of operators in SQLite or PostgreSQL. */

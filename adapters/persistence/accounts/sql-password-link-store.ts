@@ -11,7 +11,7 @@ import type { PasswordLink } from "../../../domain/accounts/password.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { entryRow } from "../credits/ledger-rows.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../database/orm/entities.js";
-import { AccountTable, PasswordLinkTable } from "../database/schema/schema.js";
+import { AccountTable, PasswordLinkTable } from "../database/orm/entity-tables.js";
 import { branded } from "../database/sql/columns.js";
 import { lockName } from "../database/sql/lock-name.js";
 import { insert } from "../database/sql/statement.js";

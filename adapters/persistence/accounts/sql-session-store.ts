@@ -2,7 +2,7 @@ import { LockMode } from "@mikro-orm/core";
 import type { SessionStore } from "../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../domain/accounts/session.js";
 import { changeEntities, EntityStore } from "../database/orm/entities.js";
-import { AccountTable, SessionTable } from "../database/schema/schema.js";
+import { AccountTable, SessionTable } from "../database/orm/entity-tables.js";
 import { lockName } from "../database/sql/lock-name.js";
 
 /** Sessions in SQLite or PostgreSQL, without what `sessionReads` reads. */

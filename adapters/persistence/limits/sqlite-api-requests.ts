@@ -18,7 +18,7 @@ import { branded, type Row } from "../database/sql/columns.js";
 import type { SynchronousReads } from "../database/sql/database.js";
 import { POLL_COLUMNS, toTask } from "../tasks/task-rows.js";
 
-/** The key from one index alone, and nearly nothing of the account: schema.ts has the indexes. */
+/** The key from one index alone, and nearly nothing of the account: schema/tables/accounts.ts has the indexes. */
 const KEY = `api_key.id as key_id, api_key.account_id, scopes, expires_at, credits_per_day, credits_per_month,
   (select suspension_reason from account indexed by account_suspended_index
     where account.id = api_key.account_id and suspension_reason is not null) as suspension_reason`;

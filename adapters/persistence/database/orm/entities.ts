@@ -2,9 +2,9 @@ import { type EntitySchema, LockMode, MikroORM } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/knex";
 import { ok, type Result } from "neverthrow";
 import { shortTurn } from "../../../system/short-turn.js";
-import { tables } from "../schema/schema.js";
 import type { Database, Dialect, Row, Sql } from "../sql/database.js";
 import { PostgresEntityDriver, SqliteEntityDriver, type StatementContext } from "./connections.js";
+import { ENTITY_TABLES } from "./entity-tables.js";
 
 const DRIVERS = { sqlite: SqliteEntityDriver, postgresql: PostgresEntityDriver };
 
@@ -17,7 +17,7 @@ export function prepareEntities(dialect: Dialect): MikroORM {
   if (known !== undefined) return known;
   const orm = MikroORM.initSync({
     driver: DRIVERS[dialect],
-    entities: tables,
+    entities: ENTITY_TABLES,
     dbName: "that of each statement",
     discovery: { disableDynamicFileAccess: true },
     forceUtcTimezone: true,

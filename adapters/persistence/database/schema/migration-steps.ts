@@ -1,7 +1,7 @@
-import { BEYOND_ORM } from "./beyond-orm.js";
 import { type Step, statementsOf } from "./step.js";
 import { ACCOUNTS } from "./tables/accounts.js";
 import { CREDITS } from "./tables/credits.js";
+import { FOR_ONE_DATABASE } from "./tables/for-one-database.js";
 import { REFERENCES } from "./tables/references.js";
 import { TASKS } from "./tables/tasks.js";
 import { WEBHOOKS } from "./tables/webhooks.js";
@@ -17,8 +17,8 @@ export const migrationSteps: readonly Step[] = [
   {
     name: "001-baseline",
     up: {
-      sqlite: [...statementsOf(BASELINE, "sqlite"), ...BEYOND_ORM.sqlite],
-      postgresql: [...statementsOf(BASELINE, "postgresql"), ...BEYOND_ORM.postgresql],
+      sqlite: [...statementsOf(BASELINE, "sqlite"), ...FOR_ONE_DATABASE.sqlite],
+      postgresql: [...statementsOf(BASELINE, "postgresql"), ...FOR_ONE_DATABASE.postgresql],
     },
   },
 ];

@@ -26,12 +26,14 @@ const TYPES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   },
 };
 const COLUMN = /^( {2}\w+) (text|integer|time|json|flag|serial)(\(\d+\))?(?=[ ,\n])/gm;
+const COMMENT = /^ *--.*\n/gm;
 /** Adds a constraint to a table. On SQLite a unique index is the same. */
 const UNIQUE = /create unique constraint (\w+) on (\w+) (\(.*\))/g;
 
-/** The statements of a text for one database. A semicolon at the end of a line ends each. */
+/** The statements of a text for one database, without its comments. A semicolon at the end of a line ends each. */
 export const statementsOf = (text: string, dialect: Dialect): readonly string[] =>
   text
+    .replace(COMMENT, "")
     .replace(COLUMN, (_, name, type, size) =>
       size !== undefined && dialect === "postgresql" ? `${name} varchar${size}` : `${name} ${TYPES[dialect][type]}`,
     )

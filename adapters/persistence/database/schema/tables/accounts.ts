@@ -73,6 +73,7 @@ create table password_link (
 create index password_link_email_index on password_link (email);
 create index password_link_expires_index on password_link (expires_at);
 
+-- Secrets that all instances of an installation share.
 create table installation_secret (
   name text(64) not null,
   value text not null,

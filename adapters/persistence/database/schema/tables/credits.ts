@@ -5,12 +5,16 @@ create table credit_order (
   account_id text(40) not null,
   credits integer not null,
   created_at time not null,
+  -- Null while the order is pending.
   paid_at time null,
+  -- Null, like the three after it, without a checkout of a payment service.
   checkout_session text null,
   checkout_token text null,
   price_cents integer null,
   currency text(3) null,
+  -- The payment service's id of the payment. Null before it.
   payment_id text(255) null,
+  -- These follow from the rows of payment_return (domain/credits/payment-return.ts).
   taken_back integer not null default 0,
   returned text(16) not null default 'paid',
   dispute text(16) not null default 'none',
@@ -28,15 +32,21 @@ create index credit_order_to_confirm_index on credit_order (created_at)
   where paid_at is null and checkout_session is null;
 create index credit_order_waiting_index on credit_order (id) where paid_at is null;
 
+-- Refunds and disputes (domain/credits/payment-return.ts). The order has the same payment, or is order_id if the
+-- operator recorded the return by hand.
 create table payment_return (
+  -- The payment service's, or one that begins with hand_.
   id text(255) not null,
   kind text(16) not null,
   payment_id text(255) null,
   order_id text(40) null,
+  -- When it was created, or had this amount.
   at time null,
   cents integer null,
+  -- The credits that the operator took back, and the reason.
   credits integer null,
   reason text(200) null,
+  -- These three are of a dispute; a refund with a date has failed then.
   transfers integer null,
   state text(16) null,
   state_at time null,
@@ -48,6 +58,8 @@ create table payment_return (
 create index payment_return_payment_index on payment_return (payment_id);
 create index payment_return_order_index on payment_return (order_id);
 
+-- Append-only: triggers (migration-steps.ts) reject updates and deletes. Unique keys allow one reservation and one
+-- refund per task, and one purchase per order.
 create table ledger_entry (
   id serial,
   account_id text(40) not null,
@@ -56,7 +68,9 @@ create table ledger_entry (
   task_id text(40) null,
   order_id text(40) null,
   at time not null,
+  -- Of an adjustment.
   reason text(200) null,
+  -- Of an adjustment that is written once.
   reference text(100) null,
   constraint ledger_entry_account_id_foreign foreign key (account_id)
     references account (id) on update restrict on delete restrict,
@@ -85,8 +99,10 @@ create table idempotency_key (
 create index idempotency_key_created_index on idempotency_key (created_at);
 create index idempotency_key_task_index on idempotency_key (task_id);
 
+-- Spending of a key per day: the sum of its tasks reserved that day and not refunded (domain/credits/budget.ts).
 create table key_spending (
   api_key_id text(40) not null,
+  -- yyyymmdd, in UTC.
   day integer not null,
   credits integer not null,
   constraint key_spending_pkey primary key (api_key_id, day),

@@ -7,7 +7,7 @@ import {
   AccountTable,
   OutgoingEmailTable,
   SessionTable,
-} from "../../../../../adapters/persistence/database/schema/schema.js";
+} from "../../../../../adapters/persistence/database/orm/entity-tables.js";
 import type { AnyDatabase, Sql } from "../../../../../adapters/persistence/database/sql/database.js";
 import { sqlStores } from "../../../../../adapters/persistence/sql-stores.js";
 import { StoreBusy } from "../../../../../application/ports/stores/store-errors.js";

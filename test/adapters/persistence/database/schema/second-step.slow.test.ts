@@ -8,7 +8,6 @@ import { accountId, anAccount, anApiKey, apiKeyId } from "../../../../../adapter
 import { migratePostgresDatabase } from "../../../../../adapters/persistence/database/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../../adapters/persistence/database/postgres/open-postgres-database.js";
 import { migrationSteps } from "../../../../../adapters/persistence/database/schema/migration-steps.js";
-import { tables } from "../../../../../adapters/persistence/database/schema/schema.js";
 import type { AnyDatabase } from "../../../../../adapters/persistence/database/sql/database.js";
 import { openSqliteDatabase } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-database.js";
 import { migrateSqlite } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
@@ -17,6 +16,7 @@ import { ledger } from "../../../../../application/credits/ledger.js";
 import type { Email } from "../../../../../domain/accounts/account.js";
 import { member, seedMember, YOUNG } from "../../../../bench/growth/seed.js";
 import { freshDatabase } from "../../../../support/postgres.js";
+import { TABLE_COLUMNS } from "../../../../support/table-columns.js";
 
 /** A later version writes a note beside each account, and finds accounts by it. */
 const statements = [
@@ -36,9 +36,9 @@ const fill = async (database: AnyDatabase): Promise<void> => {
 
 const rowsIn = async ({ sql }: AnyDatabase): Promise<Record<string, unknown>> => {
   const counts: Record<string, unknown> = {};
-  for (const { meta } of tables) {
-    const [row] = await sql(`select cast(count(*) as integer) as n from ${meta.tableName}`);
-    counts[meta.tableName] = row?.n;
+  for (const table of TABLE_COLUMNS.keys()) {
+    const [row] = await sql(`select cast(count(*) as integer) as n from ${table}`);
+    counts[table] = row?.n;
   }
   return counts;
 };

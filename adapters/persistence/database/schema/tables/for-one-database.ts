@@ -1,10 +1,10 @@
-import type { Dialect } from "../sql/database.js";
+import type { Dialect } from "../../sql/database.js";
 
 /**
- * Tables and triggers that the ORM cannot describe: triggers, unlogged and full-text tables, and the row of the queue.
- * Part of the baseline (migration-steps.ts). After a release, a change needs a step.
+ * What differs between the databases: triggers, unlogged and full-text tables; and the row of the queue. Part of the
+ * baseline (migration-steps.ts). After a release, a change needs a step.
  */
-export const BEYOND_ORM: Readonly<Record<Dialect, readonly string[]>> = {
+export const FOR_ONE_DATABASE: Readonly<Record<Dialect, readonly string[]>> = {
   sqlite: [
     "insert into task_queue (id, round) values (1, 1)",
     // Make the ledger append-only for every writer.
