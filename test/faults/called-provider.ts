@@ -1,6 +1,7 @@
 import { err, ok } from "neverthrow";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
-import type { Call, UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
+import type { Call } from "../../adapters/provider/remote/calls/upstream-call.js";
+import type { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect } from "../../adapters/provider/remote/dialect.js";
 import { ProviderApi } from "../../adapters/provider/remote/provider-api.js";
 import type { ProviderSettings } from "../../adapters/provider/remote/settings.js";

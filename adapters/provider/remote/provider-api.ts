@@ -11,7 +11,8 @@ import { isAboutAccess, jsonOf, meaningOf, uploaded } from "./answers/read-answe
 import { CallRateLimiter } from "./calls/call-rate-limiter.js";
 import { CircuitBreaker } from "./calls/circuit-breaker.js";
 import { askedPauseSeconds, nextPollMilliseconds, POLL_MILLISECONDS, pauseSeconds } from "./calls/poll-delay.js";
-import type { Answer, Call, CallFailure, Form, UpstreamHttp } from "./calls/upstream-http.js";
+import type { Answer, Call, CallFailure, Form } from "./calls/upstream-call.js";
+import type { UpstreamHttp } from "./calls/upstream-http.js";
 import type { Creation, Dialect, Read } from "./dialect.js";
 import type { ProviderCall } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";

@@ -21,7 +21,7 @@ import type { PublicFetch } from "../public-fetch.js";
 import { unavailable } from "../sound-reference.js";
 import { downloadResult } from "./answers/download-result.js";
 import { jsonOf } from "./answers/read-answer.js";
-import type { Answer } from "./calls/upstream-http.js";
+import type { Answer } from "./calls/upstream-call.js";
 import { type CancelCalls, correlationSeed, type Dialect, pathBelow, type Read, type Report } from "./dialect.js";
 import type { HostedImages } from "./images/reference-input.js";
 import { type GivenAs, leadingPrompt } from "./leading-prompt.js";

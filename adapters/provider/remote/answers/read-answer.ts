@@ -7,7 +7,7 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import { resultUrlOf } from "../../../../domain/images/picture.js";
 import { unavailable } from "../../sound-reference.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import { unusableReference } from "../images/reference-input.js";
 
 /** Not `min(1)`: zod compares the `length` of any object, and throws if that is an object without a number. */

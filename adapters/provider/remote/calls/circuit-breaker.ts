@@ -11,7 +11,7 @@ import {
 import type { Result } from "neverthrow";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { CircuitState, Readiness } from "../../../../application/ports/generation-provider.js";
-import type { Answer, Call, CallFailure } from "./upstream-http.js";
+import type { Answer, Call, CallFailure } from "./upstream-call.js";
 
 const FAILURES_IN_A_ROW = 5;
 const BREAK_MILLISECONDS_MIN = 10_000;

@@ -1,5 +1,5 @@
 import { retryAfterMilliseconds } from "../../../system/outgoing-http.js";
-import type { Answer } from "./upstream-http.js";
+import type { Answer } from "./upstream-call.js";
 
 /** The shortest time between two polls of one generation, if the operator does not set another. */
 export const POLL_MILLISECONDS = 2_400;

@@ -1,167 +1,26 @@
-import { err, ok, type Result } from "neverthrow";
-import { Agent, buildConnector, type Dispatcher, FormData, request } from "undici";
+import type { Result } from "neverthrow";
 import { ANONYMOUS_USER_AGENT } from "../../../system/outgoing-http.js";
-
-export type Call = {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Sent as `multipart/form-data`, in place of `body`. */
-  readonly form?: Form;
-  /** Aborts the call, also while its answer is read. */
-  readonly signal: AbortSignal;
-  /** Asked when the connection is open, directly before the request is written to it. Absent: always. */
-  readonly mayBeSent?: () => boolean;
-};
-
-/** Text fields and one file. */
-export type Form = {
-  readonly fields: Readonly<Record<string, string>>;
-  readonly file: {
-    readonly field: string;
-    readonly name: string;
-    readonly type: string;
-    readonly bytes: Uint8Array;
-  };
-};
-
-/** `body` is the decoded JSON; `undefined` if it is missing, incomplete or not JSON. */
-export type Answer = {
-  readonly status: number;
-  readonly retryAfter: string | undefined;
-  readonly body: unknown;
-};
-
-/**
- * `not_sent`: there was no connection, so no byte of the request was sent. `too_late`: it was not sent either, because
- * `mayBeSent` did not allow it any more. `reason` is for the log.
- */
-export type CallFailure = { readonly kind: "not_sent" | "too_late" | "no_answer"; readonly reason: string };
-
-const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
-const BODY_BYTES_MAX = 32 * 1024 * 1024;
-
-/**
- * How long a connection is kept for the next creation. Servers close idle connections after several seconds, so a kept
- * connection is hardly ever closed at the moment of the write. If it is, the creation has no answer and is not sent
- * again.
- */
-const CREATION_CONNECTION_KEPT_MILLISECONDS = 1_000;
+import type { Answer, Call, CallFailure } from "./upstream-call.js";
+import type { UpstreamConnections } from "./upstream-connections.js";
 
 /**
  * Sends each HTTP call as one request, without retries or redirects, because a creation that is sent twice is paid
- * twice.
+ * twice. The first call loads undici, so that no command loads it that calls no provider.
  */
 export class UpstreamHttp {
   private readonly userAgent: string;
-  private readonly reading = new Agent({ connect: markingNoConnection });
-  private readonly creating = new Agent({
-    connect: markingNoConnection,
-    keepAliveTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
-    keepAliveMaxTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
-  });
+  private connections: Promise<UpstreamConnections> | undefined;
 
   constructor(userAgent = ANONYMOUS_USER_AGENT) {
     this.userAgent = userAgent;
   }
 
   async call(call: Call): Promise<Result<Answer, CallFailure>> {
-    const headers = { "user-agent": this.userAgent, ...call.headers };
-    return send(call.method === "GET" ? this.reading : this.creating, { ...call, headers });
+    this.connections ??= import("./upstream-connections.js").then((module) => new module.UpstreamConnections());
+    return (await this.connections).send({ ...call, headers: { "user-agent": this.userAgent, ...call.headers } });
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reading, this.creating].map((agent) => agent.destroy()));
+    await (await this.connections)?.close();
   }
 }
-
-const send = async (
-  dispatcher: Dispatcher,
-  { method, url, headers, body, form, signal, mayBeSent }: Call,
-): Promise<Result<Answer, CallFailure>> => {
-  let answer: Dispatcher.ResponseData;
-  try {
-    answer = await request(url, {
-      dispatcher: mayBeSent === undefined ? dispatcher : dispatcher.compose(unlessTooLate(mayBeSent)),
-      method,
-      headers: {
-        accept: "application/json",
-        ...headers,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      body: form !== undefined ? formDataOf(form) : body === undefined ? null : JSON.stringify(body),
-      signal,
-    });
-  } catch (error) {
-    if (error instanceof TooLate) return err({ kind: "too_late", reason: error.message });
-    return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
-  }
-  const { "retry-after": retryAfter } = answer.headers;
-  return ok({
-    status: answer.statusCode,
-    retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
-    body: await readJson(answer.body),
-  });
-};
-
-const formDataOf = ({ fields, file }: Form): FormData => {
-  const data = new FormData();
-  for (const [name, value] of Object.entries(fields)) data.append(name, value);
-  data.append(file.field, new Blob([new Uint8Array(file.bytes)], { type: file.type }), file.name);
-  return data;
-};
-
-/** The name lookup, the connection or the TLS handshake failed. */
-class NoConnection extends Error {}
-
-const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MILLISECONDS });
-
-const markingNoConnection: typeof connect = (options, callback) =>
-  connect(options, (...outcome) => {
-    const [error, socket] = outcome;
-    if (error === null) callback(null, socket);
-    else callback(new NoConnection(error.message, { cause: error }), null);
-  });
-
-/** The time to send the request was over when its connection was open. */
-class TooLate extends Error {}
-
-/** The library calls `onRequestStart` in the same turn of the event loop in which it writes the request. */
-const unlessTooLate =
-  (mayBeSent: () => boolean): Dispatcher.DispatcherComposeInterceptor =>
-  (dispatch) =>
-  (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        handler.onRequestStart?.(controller, context);
-        if (!mayBeSent()) controller.abort(new TooLate("the time to send the creation was over"));
-      },
-      onResponseStart: (...response) => handler.onResponseStart?.(...response),
-      onResponseData: (...data) => handler.onResponseData?.(...data),
-      onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
-      onResponseError: (...error) => handler.onResponseError?.(...error),
-    });
-
-const readJson = async (body: Dispatcher.ResponseData["body"]): Promise<unknown> => {
-  try {
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    for await (const chunk of body) {
-      length += chunk.length;
-      if (length > BODY_BYTES_MAX) return undefined;
-      chunks.push(chunk);
-    }
-    return JSON.parse(Buffer.concat(chunks, length).toString());
-  } catch {
-    return undefined;
-  }
-};
-
-/** The error's code or name. Its message could repeat the sent data. */
-const codeOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return "the call failed";
-  const cause = error.cause instanceof Error ? error.cause : error;
-  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
-};

@@ -20,7 +20,7 @@ import {
   parseBody,
   succeededWith,
 } from "../answers/read-answer.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import {
   type CancelCalls,
   type CreationContext,

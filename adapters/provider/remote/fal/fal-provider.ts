@@ -9,7 +9,7 @@ import type {
 import { admitAbilities } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../sound-reference.js";
 import { bodyIn, failedAs, jsonOf, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import {
   type CancelCalls,
   type CreationContext,

@@ -9,7 +9,7 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import { type Abilities, ALL_ABILITIES, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
 import { bodyIn, createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
 import { baseUrlOf, headerSecret, openRemote } from "../open-remote.js";

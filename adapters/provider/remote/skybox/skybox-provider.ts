@@ -8,7 +8,7 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../sound-reference.js";
 import { bodyIn, createdIn, failedAs, meaningOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import {
   type CancelCalls,
   type CreationContext,

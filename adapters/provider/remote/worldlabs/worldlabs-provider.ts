@@ -10,7 +10,7 @@ import type { TaskId } from "../../../../domain/ids.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../sound-reference.js";
 import { bodyIn, createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
-import type { Answer } from "../calls/upstream-http.js";
+import type { Answer } from "../calls/upstream-call.js";
 import {
   type CreationContext,
   checkedJson,
