@@ -1,4 +1,4 @@
-import type { PublicTask } from "../../application/events/panorama-task.js";
+import type { PublicTask } from "../../application/events/public-task.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import type { PublicReason } from "../../domain/tasks/public-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";

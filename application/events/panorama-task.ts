@@ -1,56 +1,14 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
-import type { Resolution } from "../../domain/images/resolution.js";
 import { isAiGenerated } from "../../domain/images/source-type.js";
-import { isPermanent, type StorageStatus } from "../../domain/images/storage-status.js";
+import { isPermanent } from "../../domain/images/storage-status.js";
 import { type AccountEvent, endedAtOf } from "../../domain/tasks/account-event.js";
-import { type PublicReason, publicImageName, publicReason } from "../../domain/tasks/public-task.js";
+import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
 import { AHEAD_MAX, NO_FORECAST, type TaskForecast } from "../../domain/tasks/queue.js";
 import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
-import type { Visibility } from "../../domain/tasks/visibility.js";
 import type { ViewerUrl } from "../application-settings.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import { failedParam, failureMessage } from "./failure-sentence.js";
-
-/**
- * A task as clients see it: in REST, events, webhooks, and the client (specification, Panorama task). Times are RFC
- * 3339, in UTC.
- */
-export type PublicTask = {
-  id: string;
-  status: ReturnType<typeof statusOf>;
-  credits_charged: number;
-  created_at: string;
-  resolution: Resolution;
-  visibility: Visibility;
-  prompt?: string | undefined;
-  image_urls: string[];
-  seed?: number | undefined;
-  metadata: Record<string, string>;
-  hidden_reason?: string | undefined;
-  queue_position?: number | undefined;
-  estimated_seconds?: number | undefined;
-  finished_at?: string | undefined;
-  output?:
-    | {
-        image_url: string;
-        slug: string;
-        viewer_url?: string | undefined;
-        storage_status: StorageStatus;
-        ai_generated?: boolean | undefined;
-        native_width?: number | undefined;
-        native_height?: number | undefined;
-        thumbnail_url?: string | undefined;
-      }
-    | undefined;
-  error?:
-    | {
-        code: "generation_failed";
-        message: string;
-        reason?: PublicReason | undefined;
-        param?: string | undefined;
-      }
-    | undefined;
-};
+import type { PublicTask } from "./public-task.js";
 
 /** Makes the URLs of images and viewers. Without `viewerUrl`, tasks have no `viewer_url`. */
 export type TaskUrls = {

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { PublicTask } from "../../../application/events/panorama-task.js";
+import type { PublicTask } from "../../../application/events/public-task.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { ServiceAbilities } from "../../client/offer.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";

@@ -34,7 +34,34 @@ const keepModuleUrls: Plugin = {
  * Dependencies of the package that are bundled all the same. The others have native parts, or are loaded on demand by
  * `import()`: in a bundle, a dynamic import of a CommonJS package has no named exports.
  */
-const BUNDLED = ["cockatiel", "ipaddr.js", "neverthrow", "uuid", "zod", "zod-openapi"];
+const BUNDLED = [
+  "@mikro-orm/core",
+  "@mikro-orm/knex",
+  "@mikro-orm/postgresql",
+  "@mikro-orm/sqlite",
+  "cockatiel",
+  "ipaddr.js",
+  "neverthrow",
+  "uuid",
+  "zod",
+  "zod-openapi",
+];
+
+/** Drivers and tools that the ORM would load if it were asked to: it has no connection of its own. */
+const NOT_LOADED = [
+  "@mikro-orm/reflection",
+  "better-sqlite3",
+  "libsql",
+  "mariadb",
+  "mysql",
+  "mysql2",
+  "oracledb",
+  "pg-native",
+  "pg-query-stream",
+  "sqlite3",
+  "tedious",
+  "ts-morph",
+];
 const manifest = await readFile(join(project, "bootstrap/packages/panorama-service/package.json"), "utf8");
 const { dependencies, peerDependencies } = JSON.parse(manifest) as Readonly<Record<string, Record<string, string>>>;
 
@@ -47,7 +74,9 @@ const { metafile } = await build({
   platform: "node",
   target: "node20",
   format: "esm",
-  external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
+  external: [...Object.keys({ ...dependencies, ...peerDependencies }), ...NOT_LOADED].filter(
+    (name) => !BUNDLED.includes(name),
+  ),
   alias: { "@mikro-orm/sqlite": SQLITE_PLATFORM },
   minifySyntax: true,
   legalComments: "none",

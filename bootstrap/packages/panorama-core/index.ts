@@ -25,6 +25,7 @@ export * from "../../../application/credits/purchases.js";
 export * from "../../../application/errors.js";
 export * from "../../../application/events/event-streams.js";
 export * from "../../../application/events/panorama-task.js";
+export * from "../../../application/events/public-task.js";
 export * from "../../../application/list-entries.js";
 export * from "../../../application/operators/accounts.js";
 export * from "../../../application/operators/credits.js";

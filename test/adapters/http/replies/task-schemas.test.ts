@@ -2,7 +2,8 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import type * as z from "zod";
 import { aFailedTask, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import { panoramaTaskSchema } from "../../../../adapters/http/replies/task-schemas.js";
-import { type PublicTask, panoramaTask } from "../../../../application/events/panorama-task.js";
+import { panoramaTask } from "../../../../application/events/panorama-task.js";
+import type { PublicTask } from "../../../../application/events/public-task.js";
 
 const urls = { storage: { urlOf: (name: string) => `https://objects.example/${name}` }, viewerUrl: undefined };
 
