@@ -1,6 +1,6 @@
 import type { PoolClient, PoolQuery, PostgresPool } from "../schema/installation.js";
 import type { Row } from "../sql/columns.js";
-import type { Connections, Lease, PostgresStatement } from "./postgres-connections.js";
+import type { Connections, Lease, PostgresStatement } from "./connections.js";
 import { TYPES } from "./postgres-types.js";
 
 /** The most callers that may wait for a connection: further ones would wait too long. */

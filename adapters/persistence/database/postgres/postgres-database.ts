@@ -9,8 +9,8 @@ import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
+import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./connections.js";
 import { PoolConnections, queryOn } from "./pool-connections.js";
-import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./postgres-connections.js";
 
 /** Requests must fail quickly: these are their limits, on connections of the service and on those of an embedder. */
 export const LOCK_MILLISECONDS = 3_000;

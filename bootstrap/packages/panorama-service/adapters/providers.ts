@@ -1,4 +1,9 @@
 /* `panorama-service/adapters/providers`: who generates panoramas. */
+export {
+  type FunctionProviderOptions,
+  type Generate,
+  GenerationError,
+} from "../../../../adapters/provider/function/function-options.js";
 export * from "../../../../adapters/provider/function/function-provider.js";
 export * from "../../../../adapters/provider/local/open-local-provider.js";
 export * from "../../../../adapters/provider/remote/comfy/comfy-provider.js";

@@ -8,9 +8,9 @@ import { memoryPorts } from "../../../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../../../adapters/persistence/memory-stores.js";
 import {
   type FunctionProviderOptions,
-  functionProvider,
   GenerationError,
-} from "../../../../adapters/provider/function/function-provider.js";
+} from "../../../../adapters/provider/function/function-options.js";
+import { functionProvider } from "../../../../adapters/provider/function/function-provider.js";
 import { createApplication } from "../../../../application/create-application.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";

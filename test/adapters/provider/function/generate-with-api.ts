@@ -1,4 +1,4 @@
-import { type Generate, GenerationError } from "../../../../adapters/provider/function/function-provider.js";
+import { type Generate, GenerationError } from "../../../../adapters/provider/function/function-options.js";
 
 type Answer = {
   readonly data?: readonly { readonly b64_json?: string; readonly url?: string }[];

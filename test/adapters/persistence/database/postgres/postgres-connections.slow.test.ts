@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import {
-  type Lease,
-  PostgresConnections,
-  type PostgresStatement,
-  type Timeouts,
-} from "../../../../../adapters/persistence/database/postgres/postgres-connections.js";
+import type {
+  Lease,
+  PostgresStatement,
+  Timeouts,
+} from "../../../../../adapters/persistence/database/postgres/connections.js";
+import { PostgresConnections } from "../../../../../adapters/persistence/database/postgres/postgres-connections.js";
 import { StoreBusy } from "../../../../../application/ports/stores/store-errors.js";
 import { administer, freshDatabase } from "../../../../support/postgres.js";
 import { aProxyTo } from "../../../../support/postgres-proxy.js";
