@@ -261,7 +261,7 @@ const guestLinks = (hasSignUp: boolean): Html =>
     ? html`<a href="/login">Log in</a><a class="button small" href="/signup">Sign up</a>`
     : html`<a class="button small" href="/login">Log in</a>`;
 
-const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", "Works", place)}
+const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", "My panoramas", place)}
 ${menuLink("/account", "Account", place)}
 <form method="post" action="/logout" class="wide">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 

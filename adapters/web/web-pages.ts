@@ -71,6 +71,8 @@ export type WebSettings = {
   readonly receiptText?: string | undefined;
   /** Payment instructions without a payment service. */
   readonly paymentText?: string | undefined;
+  /** True for an installation to try: the page of an order says how it is marked as paid. */
+  readonly isDemo?: boolean | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
   readonly suggestions?: Suggestions | undefined;
   /** What the local painter makes of a prompt. Absent: pages say nothing about it. */
@@ -92,6 +94,7 @@ export const webPages = async (
     welcomeCredits,
     receiptText,
     paymentText,
+    isDemo,
     heroPanoramas = [],
     operatorEmail,
     legal = [],
@@ -112,6 +115,7 @@ export const webPages = async (
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, paymentText, suggestions };
   const all = { ...parts, ...settings, readWords, guard, layout };
+  const contact = legal.find(({ path }) => path === "/contact")?.path ?? (operatorEmail && `mailto:${operatorEmail}`);
   const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage(all)]),
@@ -121,7 +125,7 @@ export const webPages = async (
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
-    ...receiptPages({ ...all, contact: legal.find(({ path }) => path === "/contact")?.path }),
+    ...receiptPages({ ...all, isDemo, contact }),
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),

@@ -48,8 +48,12 @@ async function* recordsOf(
   for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt, prefix } of await keys.list(id)) {
     yield { type: "key", id: keyId, name, prefix, createdAt, revokedAt, limits, lastUsedAt };
   }
-  for await (const { checkout, ...order } of allOf(id, orders.list.bind(orders), (order) => order.id)) {
-    yield { type: "order", ...order, priceCents: checkout?.priceCents, currency: checkout?.currency };
+  for await (const { checkout, price, ...order } of allOf(id, orders.list.bind(orders), (order) => order.id)) {
+    yield {
+      type: "order",
+      ...order,
+      ...(checkout ? { priceCents: checkout.priceCents, currency: checkout.currency } : price),
+    };
   }
   for await (const { entry } of allOf(id, ledger.list.bind(ledger), ({ cursor }) => cursor)) {
     yield { type: "ledger_entry", ...entry };

@@ -44,7 +44,10 @@ export function purchases(ports: PaymentPorts & { readonly ids: Ids }) {
       pack: CreditPack,
     ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessRefused | OrderClosed>> {
       const now = clock.now();
-      const order = openOrder(ids.orderId(), account.id, pack.credits, now);
+      const order = openOrder(ids.orderId(), account.id, pack.credits, now, {
+        priceCents: pack.priceCents,
+        currency: pack.currency,
+      });
       const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
       const placed = await orders.place(order, since, admitOrder);
       if (placed.isErr()) return err(placed.error);
@@ -61,7 +64,7 @@ export function purchases(ports: PaymentPorts & { readonly ids: Ids }) {
         await payments.expire(sessionId);
         return err({ kind: (await orders.find(order.id)) === undefined ? "order_canceled" : "order_paid" });
       }
-      return ok({ order: { ...order, checkout }, checkoutUrl: url });
+      return ok({ order: { ...order, checkout, price: undefined }, checkoutUrl: url });
     },
 
     /**

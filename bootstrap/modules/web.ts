@@ -58,6 +58,7 @@ export const web = new ContainerModule(({ bind }) => {
           welcomeCredits,
           receiptText,
           paymentText,
+          isDemo: config.demo,
           suggestions: provider.kind === "local" ? DEMO_PLACES : undefined,
           readWords: promptWords,
         },

@@ -65,9 +65,12 @@ type OrderCore = {
   readonly createdAt: Date;
   /** Absent: the operator records the payment, without a payment service. */
   readonly checkout?: OrderCheckout | undefined;
+  /** Without a checkout: the price when a customer placed the order. Absent for an order that the operator made. */
+  readonly price?: OrderPrice | undefined;
   /** The payment service's id of the payment, with which it reports refunds and disputes. */
   readonly paymentId?: string | undefined;
 };
+export type OrderPrice = Pick<CreditPack, "priceCents" | "currency">;
 /** Refunds and dispute of a paid order. Absent: none. */
 type OrderReturns = {
   readonly dispute?: DisputeState | undefined;
@@ -127,13 +130,13 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
     : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
 
 /** A new order. It adds no credits until it is paid. */
-export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, createdAt: Date): PendingOrder => ({
-  id,
-  accountId,
-  credits,
-  createdAt,
-  state: "pending",
-});
+export const openOrder = (
+  id: OrderId,
+  accountId: AccountId,
+  credits: Credits,
+  createdAt: Date,
+  price?: OrderPrice,
+): PendingOrder => ({ id, accountId, credits, createdAt, price, state: "pending" });
 
 /** Pays the order with a payment of its checkout. Refuses a payment that differs in anything, even for a paid order. */
 export const payWith = (order: Order, payment: Payment, now: Date): Result<PaidOrder, AlreadyPaid | WrongPayment> => {

@@ -68,6 +68,17 @@ export const describeOrderStore = (
       expect(await ledger.entries(owner)).toHaveLength(1);
     });
 
+    it("keeps the price at which an order was placed, which is no checkout", async () => {
+      const { orders } = stores;
+      const price = { priceCents: 900, currency: "USD" };
+      const placed = aPendingOrder({ id: orderId(4), price });
+      await orders.insert(placed);
+      expect(await orders.find(orderId(4))).toEqual(placed);
+      expect(await orders.pay({ ...paid, id: orderId(4) })).toMatchObject({ price, checkout: undefined });
+      await orders.insert(aPendingOrder({ id: orderId(5), price }));
+      expect(await orders.cancel(orderId(5), owner)).toBe(true);
+    });
+
     it("stores the checkout of an order once, and keeps it when the order is paid", async () => {
       const { orders } = stores;
       await orders.insert(pending);

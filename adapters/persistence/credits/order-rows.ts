@@ -10,7 +10,7 @@ export function toOrder(row: Row): Order {
     accountId: branded<AccountId>(row, "account_id"),
     credits: credits(integer(row, "credits")),
     createdAt: date(row, "created_at"),
-    checkout: toCheckout(row),
+    ...toPrice(row),
     paymentId: optional(row, "payment_id", text),
   };
   const paidAt = optional(row, "paid_at", date);
@@ -58,11 +58,14 @@ export function toReturn(row: Row): PaymentReturn {
   }
 }
 
-function toCheckout(row: Row): OrderCheckout | undefined {
+function toPrice(row: Row): Pick<Order, "checkout" | "price"> {
+  const priceCents = optional(row, "price_cents", integer);
+  if (priceCents === undefined) return {};
+  const price = { priceCents, currency: text(row, "currency") };
   const sessionId = optional(row, "checkout_session", text);
-  if (sessionId === undefined) return undefined;
-  const priceCents = integer(row, "price_cents");
-  return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
+  return sessionId === undefined
+    ? { price }
+    : { checkout: { sessionId, token: text(row, "checkout_token"), ...price } };
 }
 
 /** The row of a new order. All other columns have defaults. */
@@ -74,6 +77,7 @@ export const orderRow = (order: Order): Row => ({
   paid_at: order.state === "pending" ? null : order.paidAt,
   payment_id: order.paymentId ?? null,
   ...(order.checkout && checkoutColumns(order.checkout)),
+  ...(order.price && { price_cents: order.price.priceCents, currency: order.price.currency }),
 });
 
 export const checkoutColumns = ({ sessionId, token, priceCents, currency }: OrderCheckout): Row => ({

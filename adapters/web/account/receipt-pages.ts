@@ -6,7 +6,7 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
-import { count, dateOf, moneyText } from "../texts.js";
+import { count, creditsCount, dateOf, moneyText } from "../texts.js";
 
 type Parts = {
   readonly credits: UseCases["credits"];
@@ -16,8 +16,10 @@ type Parts = {
   readonly receiptText?: string | undefined;
   /** Payment instructions without a payment service. */
   readonly paymentText?: string | undefined;
-  /** The operator's page with contacts, if there is one. */
+  /** Where the operator is reached: the page with contacts, or an e-mail address. */
   readonly contact: string | undefined;
+  /** True for an installation to try. */
+  readonly isDemo?: boolean | undefined;
 };
 
 /** `/account/orders/:id`: the receipt of an order, also on paper; or how it is paid. */
@@ -74,12 +76,21 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
 }
 
 /** Payment instructions of an order. It can be canceled, because no online payment of it can be in progress. */
-const paymentInstructions = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
+const paymentInstructions = (
+  { paymentText, contact, isDemo }: Parts,
+  { id, credits }: Order,
+  { formToken }: Visitor,
+): Html => html`
 <section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
-<p class="legal">${paymentText ?? "You pay the operator of this service directly."}</p>
-<p>Name the number of the order with your payment. The credits are on your account when the operator has confirmed it.${
-  contact !== undefined && html` Questions? <a href="${contact}">Contact</a>`
-}</p>
+${paymentText !== undefined && html`<p class="legal">${paymentText}</p>`}${
+  contact !== undefined &&
+  html`<p>${paymentText === undefined ? "Ask the operator how to pay" : "Questions? Ask the operator"}: <a href="${contact}">${contact.replace(/^mailto:/, "")}</a></p>`
+}
+${
+  paymentText === undefined && contact === undefined
+    ? html`<p>The operator of this service has not set a way to pay yet. You can leave the order open, or cancel it.</p>`
+    : html`<p>Name the number of the order with your payment. When the operator has recorded it, ${creditsCount(credits)} are added to your balance, and this page becomes the receipt.</p>`
+}${isDemo && html`<p>This is a demo. On its machine, this command marks the order as paid: <code>panorama order pay --order ${id}</code></p>`}
 <form method="post" action="/account/orders/${id}/cancel">${hiddenToken(formToken)}<button class="button quiet small">Cancel the order</button></form></section>`;
 
 const facts = (order: Order, email: string): (readonly [string, Html | string])[] => [
@@ -95,6 +106,6 @@ const facts = (order: Order, email: string): (readonly [string, Html | string])[
 const takenBackOf = (order: Order): (readonly [string, string])[] =>
   order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", count(order.takenBack)]];
 
-/** An order without a checkout is paid to the operator, who knows the amount. */
-const amountOf = ({ checkout }: Order): (readonly [string, string])[] =>
-  checkout === undefined ? [] : [["Amount", moneyText(checkout)]];
+/** An order that the operator made has no price. */
+const amountOf = ({ checkout, price = checkout }: Order): (readonly [string, string])[] =>
+  price === undefined ? [] : [["Amount", moneyText(price)]];

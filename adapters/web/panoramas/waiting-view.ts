@@ -160,7 +160,7 @@ const ending = (task: Task): { readonly heading: string; readonly sentence: stri
   }
   const back = `Your ${task.reservation.credits} credits are back.`;
   if (task.reason === "canceled") return { heading: "Canceled", sentence: `You stopped this panorama. ${back}` };
-  return { heading: "This one did not work", sentence: `${failureSentence(task)} ${back}` };
+  return { heading: "Generation failed", sentence: `${failureSentence(task)} ${back}` };
 };
 
 /** The note for an unfinished panorama that takes longer than usual. */

@@ -110,7 +110,7 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 <label for="seed">Seed</label><input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1" id="seed" aria-describedby="about-seed">
 <p class="hint" id="about-seed">With the same prompt and seed the generator repeats the picture, if it supports seeds.</p>
 </details>
-<div class="make"><button class="button" id="make">Make it<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
+<div class="make"><button class="button" id="make">Create<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
 <progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>
 <p class="hint" id="keys" hidden>Ctrl + Enter</p>
 <p class="hint" id="short"${balance >= prices[chosen] && html` hidden`}>You have ${count(balance)} credits, too few for this. <a href="/account">Buy credits</a></p></div>
@@ -124,7 +124,7 @@ function pictureFields(form: URLSearchParams, images: Images, { uploads }: Panor
   const typedUrls = form.getAll("image_url").filter((url) => url.trim() !== "");
   const isOpen = imagesMin > 0 || uploaded.length + typedUrls.length > 0;
   const addressFields = Math.min(IMAGE_URLS_MAX, Math.max(imagesMax, typedUrls.length));
-  return html`<details class="references"${isOpen && html` open`}><summary>Pictures to start from (${imagesMin === 0 ? `up to ${imagesMax}` : imagesRange(abilities)})</summary>
+  return html`<details class="references"${isOpen && html` open`}><summary>Reference images (${imagesMin === 0 ? `up to ${imagesMax}` : imagesRange(abilities)})</summary>
 ${
   uploaded.length > 0 &&
   html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => uploadedPicture(url, index + 1, images))}</ul>`

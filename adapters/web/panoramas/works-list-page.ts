@@ -65,7 +65,7 @@ export const worksListPage = async (
     return { demo, card: workCard(task, visitor, images, { isLate: panoramas.isLate(task, now), demo }) };
   });
   const formContext = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
-  const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
+  const main = html`<div class="band-head gallery-head"><div><h1>My panoramas</h1>
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
@@ -86,7 +86,7 @@ ${selectionForm(visitor)}`
 ${next !== undefined && html`<a class="button" rel="next" href="${worksPath(search, { before: next })}">Older panoramas</a>`}
 ${(!isFirst || hasFilters(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? "Show all" : "Newest panoramas"}</a>`}</p>`;
   return layout.reply(status, {
-    title: "Works",
+    title: "My panoramas",
     main,
     visitor,
     frame: "dark",

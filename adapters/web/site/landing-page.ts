@@ -49,7 +49,7 @@ export const landingPage = (parts: Parts): Page => ({
 <li><h3>Step inside</h3><p>After a moment you are in the middle of it. Look around with a finger, a mouse or a headset.</p></li>
 <li><h3>Take it with you</h3><p>Share a link, put it on a website, or download the picture for your game.</p></li>
 </ol></section>
-<section aria-labelledby="start"><h2 id="start">For programs</h2>
+<section aria-labelledby="start"><h2 id="start">For developers</h2>
 <div class="start"><div><p>One request starts a panorama and reserves its credits. If the generation fails, you get them back.
 Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
 <p><a href="/docs">Guides and the API reference</a> have examples in curl, TypeScript and Python. There is also a server
@@ -111,12 +111,12 @@ function hero(
 <noscript><img class="hero-still" src="${picture}" alt=""></noscript>
 <div class="hero-sphere" id="hero-sphere" aria-hidden="true"></div>
 <div class="hero-text"><h1>Describe a place. <br>Then stand in it.</h1>
-<p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
+<p class="hero-lead">Type a sentence and get a 360° world to look around in, share, and use in your game or
 headset.</p>
 ${(reader === "invited" || reader === "closed") && html`<p class="hero-closed">${NO_SIGN_UP[reader]} <a href="/login">Log in</a></p>`}
 <form class="hero-form" id="hero-form" method="get" action="${reader === "open" ? "/signup" : "/works"}"${reader !== "member" && html` data-visitor`}>
 <input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
-maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
+maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Create</button></form>
 <ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul>
 ${offer && html`<p class="hero-offer">${offer}</p>`}</div>
 <div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" data-words="Continue the rotation" hidden>

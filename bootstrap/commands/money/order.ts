@@ -141,8 +141,8 @@ const orderJson = (order: Order) => ({
   credits: order.credits,
   created_at: order.createdAt.toISOString(),
   paid_at: order.state === "pending" ? null : order.paidAt.toISOString(),
-  price_cents: order.checkout?.priceCents ?? null,
-  currency: order.checkout?.currency ?? null,
+  price_cents: priceOf(order)?.priceCents ?? null,
+  currency: priceOf(order)?.currency ?? null,
   checkout_session: order.checkout?.sessionId ?? null,
   payment_id: order.paymentId ?? null,
   credits_taken_back: takenBackOf(order),
@@ -150,15 +150,20 @@ const orderJson = (order: Order) => ({
   return_reason: (order.state === "pending" ? undefined : order.returnReason) ?? null,
 });
 
+const priceOf = ({ checkout, price }: Order) => checkout ?? price;
+
+const priceText = (order: Order): string => {
+  const price = priceOf(order);
+  return price === undefined ? "no price" : `${(price.priceCents / 100).toFixed(2)} ${price.currency}`;
+};
+
 const orderLine = (order: Order): string =>
   [
     order.createdAt.toISOString(),
     order.id,
     order.accountId,
     `${order.credits} credits`,
-    order.checkout === undefined
-      ? "no price"
-      : `${(order.checkout.priceCents / 100).toFixed(2)} ${order.checkout.currency}`,
+    priceText(order),
     order.state,
     ...(takenBackOf(order) > 0 ? [`${takenBackOf(order)} taken back`] : []),
     ...(disputeOf(order) === "none" ? [] : [`dispute ${disputeOf(order)}`]),

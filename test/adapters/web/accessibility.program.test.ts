@@ -133,13 +133,13 @@ describe("accessibility of the web pages", () => {
     for (const { slug } of await service.database.sql("select slug from task where state <> 'succeeded'"))
       await visit(`/works/${slug}`);
     await visit("/works");
-    await page.getByText("Pictures to start from").click();
+    await page.getByText("Reference images").click();
     const name = "no-picture-with-a-long-name-without-a-space.png";
     const file = { name, mimeType: "image/png", buffer: Buffer.from("GIF89a") };
     await page.getByLabel(/Drop JPEG/).setInputFiles(file);
     await page.locator("#pictures li").waitFor();
     await page.getByText("Seed (optional)").click();
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "Create" }).click();
     await page.locator("#form-error").waitFor();
     await check("a refused creation");
   };

@@ -42,7 +42,7 @@ describe("changing a panorama in the browser", () => {
     await shoot("2-form");
     await prompt.fill("the same at night");
     await page.getByRole("radio", { name: /1K/ }).check();
-    await page.getByRole("button", { name: /^Make it/ }).click();
+    await page.getByRole("button", { name: /^Create/ }).click();
     await page.waitForURL((url) => /^\/works\/[^/]+$/.test(url.pathname));
     await service.work();
     await page.reload();

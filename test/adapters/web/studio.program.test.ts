@@ -34,7 +34,7 @@ describe("the works page as a studio", () => {
 
   const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
   const error = () => tab.page.locator("#form-error").textContent();
-  const make = () => tab.page.getByRole("button", { name: /^Make it/ });
+  const make = () => tab.page.getByRole("button", { name: /^Create/ });
   const prompt = () => tab.page.getByLabel("Prompt", { exact: true });
   const focused = () => tab.page.evaluate("document.activeElement.outerHTML");
 
@@ -42,13 +42,13 @@ describe("the works page as a studio", () => {
     const { page } = tab;
     await page.goto("/works");
     await page.getByRole("radio", { name: /4K/ }).check();
-    expect(await make().textContent()).toBe("Make it · 10 credits");
+    expect(await make().textContent()).toBe("Create · 10 credits");
     await page.getByRole("radio", { name: /1K/ }).check();
-    expect(await make().textContent()).toBe("Make it · 4 credits");
+    expect(await make().textContent()).toBe("Create · 4 credits");
     await prompt().fill(" 🌊 lake ");
     expect(await page.locator("#count").textContent()).toBe("6 / 4,000");
 
-    await page.getByText("Pictures to start from").click();
+    await page.getByText("Reference images").click();
     const files = page.getByLabel(/Drop JPEG/);
     const refusal = () => page.locator("#picture-error").textContent();
     await files.setInputFiles([picture, { name: "notes.gif", mimeType: "image/gif", buffer: Buffer.from("GIF89a") }]);
@@ -66,7 +66,7 @@ describe("the works page as a studio", () => {
 
     // An invalid address in a closed section is shown instead of preventing the form without a word.
     await page.getByLabel("URL of image 2").fill("nonsense");
-    await page.getByText("Pictures to start from").click();
+    await page.getByText("Reference images").click();
     expect(await page.getByLabel("URL of image 2").isVisible()).toBe(false);
     await make().click();
     await expect.poll(() => page.getByLabel("URL of image 2").isVisible()).toBe(true);
@@ -94,7 +94,7 @@ describe("the works page as a studio", () => {
     await page.goto("/works");
     const files = page.getByLabel(/Drop JPEG/);
     const message = () => files.evaluate((input: { validationMessage: string }) => input.validationMessage);
-    expect(await page.getByText("Pictures to start from (1)").isVisible()).toBe(true);
+    expect(await page.getByText("Reference images (1)").isVisible()).toBe(true);
     expect(await page.locator("input[name=image_url]").count()).toBe(1);
     await prompt().fill("a lake");
     expect(await page.locator("#count").textContent()).toBe("6 / 10");
@@ -124,7 +124,7 @@ describe("the works page as a studio", () => {
     const { page } = tab;
     await page.goto("/works");
     await prompt().fill("from an old page");
-    await page.getByText("Pictures to start from").click();
+    await page.getByText("Reference images").click();
     await page.getByLabel(/Drop JPEG/).setInputFiles(picture);
     const cookies = await page.context().cookies();
     await page.context().clearCookies();
@@ -245,7 +245,7 @@ describe("the works page as a studio", () => {
     await page.goto("/works");
     const noise = sharp(randomBytes(3 * 400 * 200), { raw: { width: 400, height: 200, channels: 3 } });
     const large = { ...picture, name: "noise.png", buffer: await noise.png().toBuffer() };
-    await page.getByText("Pictures to start from").click();
+    await page.getByText("Reference images").click();
     await page.getByLabel(/Drop JPEG/).setInputFiles(large);
     const progress = page.locator("#progress");
     expect(await progress.isVisible()).toBe(false);

@@ -31,7 +31,7 @@ describe("a walk from the landing page to the gallery", () => {
       await page.goto("/");
       await page.getByLabel("Describe a place").fill(PROMPT);
       await member.expectGoodPage();
-      await press(page.getByRole("button", { name: "Make it" }));
+      await press(page.getByRole("button", { name: "Create" }));
 
       await page.waitForURL("**/signup?*");
       expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
@@ -44,7 +44,7 @@ describe("a walk from the landing page to the gallery", () => {
       await page.waitForURL("**/works?*");
       expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe(PROMPT);
       expect(await page.locator("#balance").textContent()).toBe(String(WELCOME_CREDITS));
-      expect(await page.locator("#make").textContent()).toBe(`Make it · ${PRICE_2K} credits`);
+      expect(await page.locator("#make").textContent()).toBe(`Create · ${PRICE_2K} credits`);
       await press(page.locator("label").filter({ hasText: "Public" }));
       await member.expectGoodPage();
       await press(page.locator("#make"));
@@ -92,7 +92,7 @@ describe("a walk of a member who comes back", () => {
     const main = page.getByRole("main");
     await page.goto("/");
     await page.getByLabel("Describe a place").fill(PROMPT);
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "Create" }).click();
     expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
     await main.getByRole("link", { name: "Log in" }).click();
     expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
@@ -114,7 +114,7 @@ describe("a walk of a member who comes back", () => {
     // At noon of the first of January for the service, it is the second for the reader.
     await expect.poll(() => page.locator(".caption time").textContent()).toBe("2 Jan 2026");
 
-    await page.getByRole("link", { name: "Works" }).click();
+    await page.getByRole("link", { name: "My panoramas" }).click();
     const times = () => main.locator(".tile-note time").allTextContents();
     await expect.poll(times).toEqual(["2 Jan 2026", "2 Jan 2026"]);
     await page.getByLabel(`Select: ${PROMPT}`).check();

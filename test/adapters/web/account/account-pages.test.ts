@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../../adapters/contracts/support/builders.js";
 import { MemoryPayments } from "../../../../adapters/memory/memory-payments.js";
 import { SqlOperatorStore } from "../../../../adapters/persistence/accounts/sql-operator-store.js";
+import type { Email } from "../../../../domain/accounts/account.js";
 import type { AdjustmentReason } from "../../../../domain/credits/adjustment.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { adjust } from "../../../../domain/credits/funds.js";
@@ -83,8 +84,9 @@ describe("the account page", () => {
     const placed = await post("/account/orders", { credits: "500" });
     expect(placed.location).toMatch(/^\/account\/orders\/ord_\w+\?placed=1$/);
     const howTo = await read(placed.location ?? "");
-    for (const part of ["How to pay", "Waiting for payment", "Name the number of the order with your payment."])
+    for (const part of ["How to pay", "Waiting for payment", "US$39.00", "has not set a way to pay yet"])
       expect(howTo).toContain(part);
+    expect(howTo).not.toContain("panorama order pay");
     const path = placed.location?.split("?")[0] ?? "";
     expect((await other.post(`${path}/cancel`)).status).toBe(404);
     const canceled = await post(`${path}/cancel`);
@@ -99,6 +101,28 @@ describe("the account page", () => {
     expect(await read("/account/orders/ord-manual")).not.toContain("Amount");
     for (const id of ["ord-ann", "none", "%00", "a".repeat(99)])
       expect((await other.get(`/account/orders/${id}`)).status).toBe(404);
+  });
+
+  it("says the way to pay that the operator has set, and in a demo the command that marks the order as paid", async () => {
+    const operatorEmail = "shop@example.com" as Email;
+    const shop = await WebService.start(undefined, false, {
+      paymentText: "By transfer to BE71.",
+      operatorEmail,
+      isDemo: true,
+    });
+    const { post, read } = await newMember(shop);
+    const location = (await post("/account/orders", { credits: "100" })).location ?? "";
+    const page = await read(location);
+    for (const part of [
+      "US$9.00",
+      "By transfer to BE71.",
+      '<a href="mailto:shop@example.com">shop@example.com</a>',
+      "100 credits are added to your balance",
+      `panorama order pay --order ${location.split(/[/?]/)[3]}`,
+    ]) {
+      expect(page).toContain(part);
+    }
+    await shop.end();
   });
 
   it("refuses the eleventh pending order of 24 hours", async () => {

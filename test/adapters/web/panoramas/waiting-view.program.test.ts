@@ -80,7 +80,7 @@ describe("the page of a panorama that is not finished", () => {
     await tab.page.goto(`/works/${second.slug}`);
     service.provider.play({ poll: "failed" });
     await service.work();
-    await tab.page.getByRole("heading", { name: "This one did not work" }).waitFor();
+    await tab.page.getByRole("heading", { name: "Generation failed" }).waitFor();
     expect(await tab.page.getByRole("status").textContent()).toContain("Your 4 credits are back.");
     await tab.page.getByRole("link", { name: "Try again" }).click();
     await tab.page.waitForURL(`**/works?from=${second.slug}#create`);

@@ -52,14 +52,14 @@ describe("the form of the works page", () => {
   ])("has as many picture fields as %o allow", async (abilities, range, urls, min, max, characters) => {
     service.provider.abilities = abilities;
     const page = await (await newPerson()).read("/works");
-    expect(found(page, /Pictures to start from \(([^)]*)\)/g)).toEqual(range);
+    expect(found(page, /Reference images \(([^)]*)\)/g)).toEqual(range);
     expect(found(page, /(name="image_url")/g)).toHaveLength(urls);
     expect(found(page, /data-count-min="(\d)"/g)).toEqual(min);
     expect(found(page, /data-count-max="(\d)"/g)).toEqual(max);
     expect(found(page, /Up to ([\d,]+) characters/g)).toEqual([characters]);
     expect(found(page, /data-min="3" data-max="(\d+)"/g)).toEqual([characters.replace(",", "")]);
     expect(page.includes("Panoramas are made from words only here, without pictures.")).toBe(urls === 0);
-    expect(page.includes('<details class="references" open><summary>Pictures')).toBe(min[0] === "1");
+    expect(page.includes('<details class="references" open><summary>Reference images')).toBe(min[0] === "1");
   });
 
   it.each<[Abilities, number, readonly string[], string]>([

@@ -7,9 +7,10 @@ create table credit_order (
   created_at time not null,
   -- Null while the order is pending.
   paid_at time null,
-  -- Null, like the three after it, without a checkout of a payment service.
+  -- Null, like the token, without a checkout of a payment service.
   checkout_session text null,
   checkout_token text null,
+  -- When a customer placed it. Null for an order that the operator made.
   price_cents integer null,
   currency text(3) null,
   -- The payment service's id of the payment. Null before it.
