@@ -252,7 +252,7 @@ export const readAbilities = ({ examples, answers }: Described): ZodOpenApiOpera
   description:
     "What this installation takes now: what at least one of its models can make. A creation that none of them can make is refused with 400 and its param, and costs nothing.",
   responses: {
-    200: answers.success("The abilities.", abilitiesResponseSchema, examples.abilities),
+    200: answers.success("The capabilities.", abilitiesResponseSchema, examples.abilities),
     ...answers.refusals(401, 429, 500),
   },
 });

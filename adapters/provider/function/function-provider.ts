@@ -122,7 +122,7 @@ class FunctionProvider implements OpenFunctionProvider {
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     if (this.checkRequest(order.request).isErr()) {
-      return err({ kind: "refused", reason: "the request is beyond the abilities of the function" });
+      return err({ kind: "refused", reason: "the request is beyond the capabilities of the function" });
     }
     const now = this.clock.now();
     if (this.isClosed) return err({ kind: "busy", reason: "the provider is closed" });

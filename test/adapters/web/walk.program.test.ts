@@ -114,7 +114,7 @@ describe("a walk of a member who comes back", () => {
     // At noon of the first of January for the service, it is the second for the reader.
     await expect.poll(() => page.locator(".caption time").textContent()).toBe("2 Jan 2026");
 
-    await page.getByRole("link", { name: "My panoramas" }).click();
+    await page.getByRole("link", { name: "My panoramas", exact: true }).click();
     const times = () => main.locator(".tile-note time").allTextContents();
     await expect.poll(times).toEqual(["2 Jan 2026", "2 Jan 2026"]);
     await page.getByLabel(`Select: ${PROMPT}`).check();

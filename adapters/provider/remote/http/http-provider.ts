@@ -119,7 +119,7 @@ const abilitiesOf = async (baseUrl: string, read: Read): Promise<Result<Abilitie
   }
   const json = checkedJson(answer, "HTTP_PROVIDER_TOKEN");
   if (json.isErr()) return err(json.error);
-  return parseBody(abilitiesSchema, "a worker's abilities", json.value).mapErr(({ reason }) => unchecked(reason));
+  return parseBody(abilitiesSchema, "a worker's capabilities", json.value).mapErr(({ reason }) => unchecked(reason));
 };
 
 const generationOf = async (

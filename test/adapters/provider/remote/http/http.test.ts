@@ -163,7 +163,7 @@ describe("http dialect", () => {
     http.fake.faults.checks.push(refuses(404), answers({ images_max: 9 }));
     const reason = `HTTP_PROVIDER_URL=${http.fake.baseUrl}: GET /abilities is not there; set the URL of a worker`;
     expect(await http.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
-    const unchecked = { kind: "unchecked", reason: "the answer is not a worker's abilities" };
+    const unchecked = { kind: "unchecked", reason: "the answer is not a worker's capabilities" };
     expect(await http.provider.check()).toEqual(err(unchecked));
   });
 });
