@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeImageApi } from "../../../support/fake-image-api.js";
+import { freshDatabase } from "../../../support/postgres.js";
 import { scratchFolder } from "../../../support/scratch-folder.js";
 import { seamless } from "../../../support/test-images.js";
 
@@ -24,7 +25,10 @@ const outputOf = async (argument: object) => {
 const SAVED = { state: "succeeded", status: "saved", balance: 6, signal: undefined };
 const LOST = { state: "failed", reason: "provider_unavailable", balance: 10, signal: undefined };
 
-describe("functionProvider in two processes on one database, the first of which is killed", () => {
+describe.each([
+  ["SQLite", async () => ({})],
+  ["PostgreSQL", async () => ({ postgresUrl: await freshDatabase() })],
+])("functionProvider in two processes on one database of %s, the first of which is killed", (_, databaseOf) => {
   let api: FakeImageApi;
 
   beforeEach(async () => {
@@ -44,7 +48,7 @@ describe("functionProvider in two processes on one database, the first of which 
     ["after delete generations", SAVED, 0],
   ])("%s: the task ends once, and the API is called once", async (step, end, left) => {
     const folder = await scratchFolder();
-    const shared = { folder, origin: api.origin };
+    const shared = { folder, origin: api.origin, ...(await databaseOf()) };
     api.hold();
     const { account, signal } = await outputOf({ ...shared, step });
     expect(signal).toBe("SIGKILL");

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "@photostructure/sqlite";
+import { Pool } from "pg";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import { nodePorts } from "../../../../adapters/node/node-ports.js";
 import { functionProvider } from "../../../../adapters/provider/function/function-provider.js";
@@ -12,17 +13,17 @@ import type { AccountId } from "../../../../domain/ids.js";
 import { generateWith } from "./generate-with-api.js";
 
 /*
- * A process of a service with `functionProvider`, on an SQLite file. With a step, it opens an account, creates a
- * panorama and kills itself at the step. With an account, it brings the task of the killed process to its end, and
- * prints it. `aheadSeconds`: its provider sees a later time.
+ * A process of a service with `functionProvider`, on an SQLite file, or on PostgreSQL with `postgresUrl`. With a step,
+ * it opens an account, creates a panorama and kills itself at the step. With an account, it brings the task of the
+ * killed process to its end, and prints it. `aheadSeconds`: its provider sees a later time.
  */
-type Argument = { readonly folder: string; readonly origin: string } & (
+type Argument = { readonly folder: string; readonly origin: string; readonly postgresUrl?: string } & (
   | { readonly step: string }
   | { readonly account: AccountId; readonly aheadSeconds: number; readonly cleans?: true }
 );
 
 const argument = JSON.parse(process.argv[2] ?? "") as Argument;
-const { folder, origin } = argument;
+const { folder, origin, postgresUrl } = argument;
 const step = "step" in argument ? argument.step : undefined;
 const kill = (): never => {
   process.kill(process.pid, "SIGKILL");
@@ -78,8 +79,16 @@ provider.submit = async (order, deadline) => {
   }
   return submitted;
 };
-const sqlite = new DatabaseSync(`${folder}/service.sqlite`);
-const ports = await nodePorts({ sqlite, prefix: "panorama_", provider, storage });
+const opened = () => {
+  if (postgresUrl === undefined) {
+    const sqlite = new DatabaseSync(`${folder}/service.sqlite`);
+    return { installation: { sqlite, prefix: "panorama_" }, closeDatabase: async () => sqlite.close() };
+  }
+  const pool = new Pool({ connectionString: postgresUrl, max: 4 });
+  return { installation: { pool, schema: "panorama" }, closeDatabase: () => pool.end() };
+};
+const { installation, closeDatabase } = opened();
+const ports = await nodePorts({ ...installation, provider, storage });
 const application = createApplication({
   ports,
   settings: { leaseMilliseconds: 1_000, submissionDeadlineMilliseconds: 1_000 },
@@ -118,4 +127,4 @@ if (argument.cleans) await provider.clean();
 await application.stop();
 await provider.close();
 await ports.close();
-sqlite.close();
+await closeDatabase();
