@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
-# The container image of the service; OPERATIONS.md says how to run it. `npm run verify image` runs these steps.
+# The container image of the service. docs/deployment.md says how to run it.
+# `npm run verify image` runs these steps.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -21,7 +21,8 @@ const NETWORK = "network ";
  * so much work waits for the database that another request would wait too long, or so many requests arrived together
  * that the last ones are late already.
  *
- * Senders with many requests in flight are refused first. Senders with less than half of the average are still served.
+ * Senders with many requests in flight are refused first. A sender with less than half of the average number of
+ * requests in flight is still served.
  * When all senders have about the same number, all are refused.
  */
 export class Overload {

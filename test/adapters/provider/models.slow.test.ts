@@ -157,7 +157,7 @@ it("PROVIDERS.md has the measured table (after a change: vitest run THIS_FILE --
   const parts = /^(.*<!-- what every model keeps, written by a test -->\n).*(<!-- end -->\n.*)$/s.exec(document);
   if (parts === null) throw new Error("PROVIDERS.md does not have the two marks of the table.");
   const [, before, after] = parts;
-  const head = ["model", "text alone", "reference images", ...RESOLUTION_NAMES, "`seed`", "a lost submission"];
+  const head = ["model", "text alone", "reference images", ...RESOLUTION_NAMES, "`seed`", "a lost submission is found"];
   const table = [head, head.map(() => "---"), ...[...rows.values()].map(cellsOf)];
   const lines = table.map((cells) =>
     `| ${cells.join(" | ")} |`.replaceAll("| ---", "|---").replaceAll("--- |", "---|"),
@@ -243,7 +243,7 @@ const seedIn = ({ input }: UpstreamTask, id: TaskId): string => {
   return "our mark";
 };
 
-/** Whether the latest task of a fake whose tasks all run is found, now or when it has ended. */
+/** Whether the latest task of a fake whose tasks all run is found, now or after it has ended. */
 const searched = async (provider: RemoteProvider, fake: FakeProvider, id: TaskId): Promise<string> => {
   const task = fake.tasks.at(-1) as UpstreamTask;
   const isFound = async () =>
@@ -252,5 +252,5 @@ const searched = async (provider: RemoteProvider, fake: FakeProvider, id: TaskId
   const how = seedIn(task, id) === "our mark" ? "by seed" : "by our id";
   if (await isFound()) return how;
   fake.plan = "succeed";
-  return (await isFound()) ? `${how}, when it has ended` : "not found";
+  return (await isFound()) ? `${how}, after the generation has ended` : "no";
 };

@@ -76,8 +76,8 @@ export const optionalLinks = (nodes: Nodes): readonly { readonly class_type: str
 };
 
 /**
- * An input that is one placeholder becomes its value; a placeholder in a longer text becomes a part of the text. A
- * required placeholder without an image of its own gets the image before it.
+ * An input that is one placeholder becomes its value; a placeholder in a longer text becomes a part of the text. If a
+ * request has fewer images than required placeholders, the last image fills the rest.
  */
 export const filled = <Image>(nodes: Nodes, values: PlaceholderValues<Image>): Nodes => {
   const leftOut = new Set(Object.keys(nodes).filter((id) => isLeftOut(nodes[id], values.images)));
