@@ -249,6 +249,7 @@ type Place = Content["place"];
 const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered, place: Place): Html => html`
 <nav aria-label="Main">${hasGallery && menuLink("/gallery", "Gallery", place)}
 ${menuLink("/docs", "API", place, "wide")}
+<a href="/mcp" class="wide">MCP</a>
 ${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor, place)}
 </nav>`;
 

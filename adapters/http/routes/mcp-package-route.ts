@@ -4,7 +4,7 @@ import type { Handler } from "../router.js";
 /** The packed MCP server. `path` contains its version. `pack` returns the same bytes at every call. */
 export type McpPackage = { readonly path: string; readonly pack: () => Promise<Uint8Array> };
 
-/** Serves the package, which never changes under its path. npx revalidates it at every start: it gets a 304. */
+/** Serves the package. Clients ask at every start whether it has changed, and get a 304. */
 export function mcpPackageRoute({ pack }: McpPackage): Handler {
   let packed: Promise<{ readonly bytes: Uint8Array; readonly etag: string }> | undefined;
   return async (exchange) => {
@@ -15,7 +15,7 @@ export function mcpPackageRoute({ pack }: McpPackage): Handler {
     const { bytes, etag } = await packed;
     const headers = {
       "content-type": "application/gzip",
-      "cache-control": "public, max-age=31536000, immutable",
+      "cache-control": "no-cache",
       "x-content-type-options": "nosniff",
       etag,
     };

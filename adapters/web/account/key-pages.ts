@@ -62,8 +62,11 @@ export function keyPages(parts: Parts): readonly Page[] {
         const { account, admittedBy } = visitor;
         const created = await parts.accounts.createApiKey(account.id, name.value, limits.value, admittedBy);
         return created.match(
-          ({ secret, key }) =>
-            redirect(`${PATH}#new-key`, guard.note(PATH, JSON.stringify([key.name, secret]), visitor)),
+          ({ secret, key }) => {
+            const path = form.get("shown_on") === "/mcp" ? "/mcp" : PATH;
+            const anchor = path === PATH ? "new-key" : "configuration";
+            return redirect(`${path}#${anchor}`, guard.note(path, JSON.stringify([key.name, secret]), visitor));
+          },
           (refused) => refusal(parts, visitor, refused, form),
         );
       }, forms),
@@ -120,7 +123,7 @@ type NewKey = { readonly name: string; readonly secret: string };
  * The key in a note of this page; the signature of the note proves that this service has written it. In a note (a
  * cookie), the key is in no URL, reloading the page makes no second one, and every instance can show it.
  */
-function newKeyOf(note: string): NewKey {
+export function newKeyOf(note: string): NewKey {
   const [name, secret] = JSON.parse(note) as [string, string];
   return { name, secret };
 }

@@ -1,7 +1,9 @@
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { Prices } from "../../../domain/images/resolution.js";
 import type { Page } from "../../web-page/page.js";
-import { html } from "../html.js";
-import type { Layout } from "../layout.js";
+import { newKeyOf } from "../account/key-pages.js";
+import { type Html, html } from "../html.js";
+import { hiddenToken, type Layout } from "../layout.js";
 import { entryPath } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
 import { pricesText } from "../texts.js";
@@ -15,15 +17,18 @@ export type McpOffer = {
   readonly packagePath: string;
 };
 
+const PATH = "/mcp";
+
 /** `GET /mcp`: how to add the MCP server to an assistant. */
 export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, prices: Prices): Page => ({
   method: "GET",
-  path: "/mcp",
+  path: PATH,
   body: "none",
   handle: async (request) => {
     const visitor = await guard.visitor(request);
-    const keys = entryPath("/account/keys", visitor !== undefined, layout.hasSignUp);
-    return layout.reply(200, {
+    const note = visitor && guard.takeNote(PATH, request, visitor);
+    const secret = note && newKeyOf(note.text).secret;
+    const page = {
       title: "Panoramas in your assistant",
       description: "A local MCP server with which assistants such as Claude make 360° panoramas with your credits.",
       visitor,
@@ -31,26 +36,19 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your
 own machine and needs Node.js 20 or later. The download is free.</p>
 <ol>
-<li>Create an API key on <a href="${keys}">your account page</a>. You need one paid order for this.</li>
-<li>Copy the configuration for your client from below and replace <code>sk-...</code> with your key.
+<li>${keyStep(visitor, secret, layout.hasSignUp)}</li>
+<li>Open your client below and copy its configuration${secret === undefined && html`; replace <code>sk-...</code> with your key`}.
 Keep the key in that file: never type it into a chat.</li>
-<li>Restart the client and ask for a panorama.</li>
+<li>Restart the client and try: <q>How many credits do I have?</q></li>
 </ol>
 
-<h2>Claude Desktop, Cursor, Windsurf, Cline and most other clients</h2>
-<p>Claude Desktop: Settings, Developer, Edit Config (<code>claude_desktop_config.json</code>). Cursor:
-<code>~/.cursor/mcp.json</code>. Windsurf: <code>~/.codeium/windsurf/mcp_config.json</code>.</p>
-<pre tabindex="0"><code>${offer.npx}</code></pre>
-
-<h2>The same clients on Windows</h2>
-<pre tabindex="0"><code>${offer.npxOnWindows}</code></pre>
-
-<h2>VS Code</h2>
-<p>File: <code>.vscode/mcp.json</code>. On Windows, use <code>npx.cmd</code>.</p>
-<pre tabindex="0"><code>${offer.vsCode}</code></pre>
-
-<h2>Claude Code</h2>
-<pre tabindex="0"><code>${offer.claudeCode}</code></pre>
+<h2 id="configuration">Configuration</h2>
+${clientsOf(offer).map(
+  ({ name, file, text }, index) => html`<details name="client"${index === 0 && html` open`}><summary>${name}</summary>
+<p>${file}</p>
+<div class="code"><pre tabindex="0" aria-label="${name}"><code>${secret === undefined ? text : text.replace("sk-...", secret)}</code></pre></div></details>
+`,
+)}
 
 <h2>Tools</h2>
 <ul>
@@ -85,6 +83,36 @@ which hosts can be reached.</dd>
 </dl>
 <p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
 <code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,
-    });
+      scripts: ["docs.js"],
+      styles: ["docs.css"],
+    };
+    return layout.reply(200, page, note?.headers);
   },
 });
+
+/** How the reader gets a key. A stored key is never shown: the new one comes in a note, and is shown once. */
+function keyStep(visitor: Visitor | undefined, secret: string | undefined, hasSignUp: boolean): Html {
+  if (secret !== undefined)
+    return html`<strong role="status">The configurations below have your new API key. It is shown this once.</strong>`;
+  if (visitor === undefined)
+    return html`Create an API key on <a href="${entryPath("/account/keys", false, hasSignUp)}">your account page</a>. You need one paid order for this.`;
+  return html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}<input type="hidden" name="name" value="MCP"><input type="hidden" name="shown_on" value="${PATH}">
+<button class="button small">Create an API key</button> for the configurations below. You need one paid order for this, and find your keys in <a href="/account/keys">your account</a>.</form>`;
+}
+
+/** `file`: where the configuration belongs. */
+const clientsOf = ({ npx, npxOnWindows, vsCode, claudeCode }: McpOffer) => [
+  {
+    name: "Claude Desktop",
+    file: html`Settings, Developer, Edit Config: <code>claude_desktop_config.json</code>`,
+    text: npx,
+  },
+  {
+    name: "Cursor, Windsurf, Cline and others",
+    file: html`Cursor: <code>~/.cursor/mcp.json</code>. Windsurf: <code>~/.codeium/windsurf/mcp_config.json</code>`,
+    text: npx,
+  },
+  { name: "The same on Windows", file: html`The same files, with <code>npx.cmd</code>`, text: npxOnWindows },
+  { name: "VS Code", file: html`<code>.vscode/mcp.json</code>. On Windows, use <code>npx.cmd</code>`, text: vsCode },
+  { name: "Claude Code", file: html`In a terminal`, text: claudeCode },
+];
