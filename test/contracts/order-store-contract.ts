@@ -71,7 +71,7 @@ export const describeOrderStore = (
     it("keeps the price at which an order was placed, which is no checkout", async () => {
       const { orders } = stores;
       const price = { priceCents: 900, currency: "USD" };
-      const placed = aPendingOrder({ id: orderId(4), price });
+      const placed = aPendingOrder({ id: orderId(4), credits: credits(7), price });
       await orders.insert(placed);
       expect(await orders.find(orderId(4))).toEqual(placed);
       expect(await orders.pay({ ...paid, id: orderId(4) })).toEqual({ ...paid, id: orderId(4), price });
