@@ -71,9 +71,9 @@ export const addRestRoutes = (
   api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(panoramas)));
   api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(panoramas, urls)));
   api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
-  const streams = { ...parts, held: new OpenStreams() };
-  api("get", "/panoramas/:id/events", guardedTask(taskEventsRoute(streams, urls)));
-  api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
+  const streamParts = { ...parts, streams: new OpenStreams() };
+  api("get", "/panoramas/:id/events", guardedTask(taskEventsRoute(streamParts, urls)));
+  api("get", "/events", guarded("read", accountEventsRoute(streamParts, urls)));
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
   api("get", "/credits", guarded("read", readCreditsRoute(credits)));
   api("get", "/credits/entries", guarded("read", listEntriesRoute(credits)));

@@ -22,6 +22,9 @@ export function nextPath(text: string | null): string {
   return URL.canParse(text, here) && new URL(text, here).origin === here ? text : "/works";
 }
 
+/** The page about assistants, which can show a new key. */
+export const MCP_PATH = "/mcp";
+
 /** Path behind a link to a page of members: strangers sign up first, or log in if sign-up is closed. */
 export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string =>
   isMember ? path : pathWith(hasSignUp ? "/signup" : "/login", path);

@@ -1,5 +1,5 @@
 import { credits } from "../../domain/credits/credits.js";
-import { type CreditPack, type CreditPacks, priceAtMost } from "../../domain/credits/order.js";
+import { type CreditPacks, type OrderPrice, priceAtMost } from "../../domain/credits/order.js";
 import { RESOLUTION_NAMES, type Resolution } from "../../domain/images/resolution.js";
 import { type Html, html } from "./html.js";
 
@@ -23,7 +23,7 @@ export const timeOf = (date: Date): Html =>
   html`<time datetime="${date.toISOString()}">${DAY.format(date)}, ${date.toISOString().slice(11, 16)} UTC</time>`;
 
 /** An amount as people read it, such as "US$9.00". */
-export const moneyText = ({ priceCents, currency }: Pick<CreditPack, "priceCents" | "currency">): string =>
+export const moneyText = ({ priceCents, currency }: OrderPrice): string =>
   new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
 
 /** Highest price of these credits, such as "at most US$0.54". `undefined` without the operator's prices. */

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { priceOf } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
@@ -49,11 +50,8 @@ async function* recordsOf(
     yield { type: "key", id: keyId, name, prefix, createdAt, revokedAt, limits, lastUsedAt };
   }
   for await (const { checkout, price, ...order } of allOf(id, orders.list.bind(orders), (order) => order.id)) {
-    yield {
-      type: "order",
-      ...order,
-      ...(checkout ? { priceCents: checkout.priceCents, currency: checkout.currency } : price),
-    };
+    const { priceCents, currency } = priceOf({ checkout, price }) ?? {};
+    yield { type: "order", ...order, priceCents, currency };
   }
   for await (const { entry } of allOf(id, ledger.list.bind(ledger), ({ cursor }) => cursor)) {
     yield { type: "ledger_entry", ...entry };

@@ -44,10 +44,8 @@ export function purchases(ports: PaymentPorts & { readonly ids: Ids }) {
       pack: CreditPack,
     ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable | AccessRefused | OrderClosed>> {
       const now = clock.now();
-      const order = openOrder(ids.orderId(), account.id, pack.credits, now, {
-        priceCents: pack.priceCents,
-        currency: pack.currency,
-      });
+      const price = { priceCents: pack.priceCents, currency: pack.currency };
+      const order = openOrder(ids.orderId(), account.id, pack.credits, now, price);
       const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
       const placed = await orders.place(order, since, admitOrder);
       if (placed.isErr()) return err(placed.error);
@@ -58,7 +56,7 @@ export function purchases(ports: PaymentPorts & { readonly ids: Ids }) {
       }
       if (opened.value === undefined) return ok({ order, checkoutUrl: undefined });
       const { id: sessionId, token, url } = opened.value;
-      const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };
+      const checkout = { sessionId, token, ...price };
       // Store the checkout before the customer knows its URL: then its payment always finds it.
       if (!(await orders.recordCheckout(order.id, checkout))) {
         await payments.expire(sessionId);

@@ -9,6 +9,9 @@ import type { DisputeState, Returned } from "./payment-return.js";
  */
 export type CreditPack = { readonly credits: Credits; readonly priceCents: number; readonly currency: string };
 
+/** What a pack or an order costs, in hundredths of the currency. */
+export type OrderPrice = Pick<CreditPack, "priceCents" | "currency">;
+
 /** At least one, and no two with the same number of credits. */
 export type CreditPacks = readonly [CreditPack, ...CreditPack[]];
 
@@ -23,10 +26,7 @@ export const CREDIT_PACKS: CreditPacks = [
  * Maximum price of this many credits: at the pack with the highest price per credit, rounded up to a whole cent.
  * `undefined` for the default packs: only an operator sets real prices.
  */
-export const priceAtMost = (
-  amount: Credits,
-  packs: CreditPacks,
-): Pick<CreditPack, "priceCents" | "currency"> | undefined => {
+export const priceAtMost = (amount: Credits, packs: CreditPacks): OrderPrice | undefined => {
   if (packs === CREDIT_PACKS) return undefined;
   // Divide last: rounding the price of a credit first could add a cent.
   const cents = packs.map((pack) => Math.ceil((amount * pack.priceCents) / pack.credits));
@@ -70,7 +70,6 @@ type OrderCore = {
   /** The payment service's id of the payment, with which it reports refunds and disputes. */
   readonly paymentId?: string | undefined;
 };
-export type OrderPrice = Pick<CreditPack, "priceCents" | "currency">;
 /** Refunds and dispute of a paid order. Absent: none. */
 type OrderReturns = {
   readonly dispute?: DisputeState | undefined;
@@ -79,16 +78,13 @@ type OrderReturns = {
   readonly returnReason?: string | undefined;
 };
 /** The expected payment. Fixed when the checkout is opened, so later changes of the packs do not matter. */
-export type OrderCheckout = {
+export type OrderCheckout = OrderPrice & {
   /** The payment service's id of the checkout session. */
   readonly sessionId: string;
   /**
    * A random text that the payment service returns with the payment. It identifies our checkout among other products.
    */
   readonly token: string;
-  readonly priceCents: number;
-  /** Code of ISO 4217, in upper case. */
-  readonly currency: string;
 };
 /** An order that is not paid. */
 export type PendingOrder = OrderCore & { readonly state: "pending" };
@@ -128,6 +124,10 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
   Number.isInteger(amount) && amount >= 1 && amount <= ORDER_CREDITS_MAX
     ? ok(amount as Credits)
     : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
+
+/** The price of its checkout, or the one at which it was placed; `undefined` for an order that the operator made. */
+export const priceOf = ({ checkout, price }: Pick<Order, "checkout" | "price">): OrderPrice | undefined =>
+  checkout ?? price;
 
 /** A new order. It adds no credits until it is paid. */
 export const openOrder = (

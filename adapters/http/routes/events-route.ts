@@ -55,7 +55,7 @@ type Parts = {
   readonly accounts: UseCases["accounts"];
   readonly events: UseCases["events"];
   readonly clock: Clock;
-  readonly held: OpenStreams;
+  readonly streams: OpenStreams;
 };
 
 /** `GET /events`: the events of the account as they happen, from the answer on. */
@@ -105,9 +105,9 @@ type Position = { readonly after: number | undefined; readonly isUnknown: boolea
 type Open = OpenStream & Position;
 
 /** The answer if there is nothing to stream: to `HEAD`, and above the maximum of the account's streams. */
-function openStream({ held, accounts, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply {
+function openStream({ streams, accounts, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply {
   if (exchange.method === "HEAD") return { status: 200, headers: HEADERS, body: "" };
-  const stream = held.open(owner, exchange.signal);
+  const stream = streams.open(owner, exchange.signal);
   if (stream === undefined) {
     const message = `This account already has ${OPEN_STREAMS_MAX} streams open, the maximum. Close one first.`;
     return errorBody(429, "rate_limited", message, { headers: { "retry-after": String(RETRY_AFTER_SECONDS) } });

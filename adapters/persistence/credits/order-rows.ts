@@ -1,5 +1,5 @@
 import { credits } from "../../../domain/credits/credits.js";
-import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
+import type { Order, OrderCheckout, OrderId, OrderPrice } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../database/sql/columns.js";
@@ -77,12 +77,13 @@ export const orderRow = (order: Order): Row => ({
   paid_at: order.state === "pending" ? null : order.paidAt,
   payment_id: order.paymentId ?? null,
   ...(order.checkout && checkoutColumns(order.checkout)),
-  ...(order.price && { price_cents: order.price.priceCents, currency: order.price.currency }),
+  ...(order.price && priceColumns(order.price)),
 });
 
-export const checkoutColumns = ({ sessionId, token, priceCents, currency }: OrderCheckout): Row => ({
+export const checkoutColumns = ({ sessionId, token, ...price }: OrderCheckout): Row => ({
   checkout_session: sessionId,
   checkout_token: token,
-  price_cents: priceCents,
-  currency,
+  ...priceColumns(price),
 });
+
+const priceColumns = ({ priceCents, currency }: OrderPrice): Row => ({ price_cents: priceCents, currency });

@@ -19,7 +19,7 @@ import { suspendedSentence } from "../../wording/sentences.js";
 import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { redirect } from "../paths.js";
+import { MCP_PATH, redirect } from "../paths.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { count, dateOf, timeOf } from "../texts.js";
 import { accountNav } from "./form-parts.js";
@@ -63,8 +63,7 @@ export function keyPages(parts: Parts): readonly Page[] {
         const created = await parts.accounts.createApiKey(account.id, name.value, limits.value, admittedBy);
         return created.match(
           ({ secret, key }) => {
-            const path = form.get("shown_on") === "/mcp" ? "/mcp" : PATH;
-            const anchor = path === PATH ? "new-key" : "configuration";
+            const [path, anchor] = form.get("shown_on") === MCP_PATH ? [MCP_PATH, "configuration"] : [PATH, "new-key"];
             return redirect(`${path}#${anchor}`, guard.note(path, JSON.stringify([key.name, secret]), visitor));
           },
           (refused) => refusal(parts, visitor, refused, form),

@@ -1,6 +1,6 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { Order } from "../../../domain/credits/order.js";
+import { type Order, priceOf } from "../../../domain/credits/order.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
@@ -107,5 +107,7 @@ const takenBackOf = (order: Order): (readonly [string, string])[] =>
   order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", count(order.takenBack)]];
 
 /** An order that the operator made has no price. */
-const amountOf = ({ checkout, price = checkout }: Order): (readonly [string, string])[] =>
-  price === undefined ? [] : [["Amount", moneyText(price)]];
+const amountOf = (order: Order): (readonly [string, string])[] => {
+  const price = priceOf(order);
+  return price === undefined ? [] : [["Amount", moneyText(price)]];
+};

@@ -4,7 +4,7 @@ import type { Page } from "../../web-page/page.js";
 import { newKeyOf } from "../account/key-pages.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { entryPath } from "../paths.js";
+import { entryPath, MCP_PATH } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
 import { pricesText } from "../texts.js";
 
@@ -17,16 +17,14 @@ export type McpOffer = {
   readonly packagePath: string;
 };
 
-const PATH = "/mcp";
-
 /** `GET /mcp`: how to add the MCP server to an assistant. */
 export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, prices: Prices): Page => ({
   method: "GET",
-  path: PATH,
+  path: MCP_PATH,
   body: "none",
   handle: async (request) => {
     const visitor = await guard.visitor(request);
-    const note = visitor && guard.takeNote(PATH, request, visitor);
+    const note = visitor && guard.takeNote(MCP_PATH, request, visitor);
     const secret = note && newKeyOf(note.text).secret;
     const page = {
       title: "Panoramas in your assistant",
@@ -96,7 +94,7 @@ function keyStep(visitor: Visitor | undefined, secret: string | undefined, hasSi
     return html`<strong role="status">The configurations below have your new API key. It is shown this once.</strong>`;
   if (visitor === undefined)
     return html`Create an API key on <a href="${entryPath("/account/keys", false, hasSignUp)}">your account page</a>. You need one paid order for this.`;
-  return html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}<input type="hidden" name="name" value="MCP"><input type="hidden" name="shown_on" value="${PATH}">
+  return html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}<input type="hidden" name="name" value="MCP"><input type="hidden" name="shown_on" value="${MCP_PATH}">
 <button class="button small">Create an API key</button> for the configurations below. You need one paid order for this, and find your keys in <a href="/account/keys">your account</a>.</form>`;
 }
 

@@ -1,7 +1,7 @@
 import { ok, safeTry } from "neverthrow";
 import { pageOf } from "../../../application/page-of.js";
 import { parseAdjustmentReason } from "../../../domain/credits/adjustment.js";
-import { type Order, type OrderId, parseOrderCredits } from "../../../domain/credits/order.js";
+import { type Order, type OrderId, parseOrderCredits, priceOf } from "../../../domain/credits/order.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
@@ -149,8 +149,6 @@ const orderJson = (order: Order) => ({
   dispute: disputeOf(order),
   return_reason: (order.state === "pending" ? undefined : order.returnReason) ?? null,
 });
-
-const priceOf = ({ checkout, price }: Order) => checkout ?? price;
 
 const priceText = (order: Order): string => {
   const price = priceOf(order);
