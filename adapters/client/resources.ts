@@ -67,11 +67,15 @@ export type ProcessingTask = TaskCore & { readonly status: "processing" } & AsSe
     Pick<PublicTask, "queue_position" | "estimated_seconds">
   >;
 
-/** A task with a picture. `output` may be absent for a moment after the task has succeeded. */
+/**
+ * A task with a picture. `output` may be absent for a moment after the task has succeeded. `hidden_reason`: only if the
+ * operator has hidden the panorama.
+ */
 export type SucceededTask = TaskCore & {
   readonly status: "succeeded";
   readonly finished_at: string;
   readonly output?: PanoramaOutput;
+  readonly hidden_reason?: string;
 };
 
 /** A task without a picture. Its credits are refunded. */

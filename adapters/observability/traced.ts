@@ -77,7 +77,7 @@ export const tracedStorage = (storage: ObjectStorage, tracing: Tracing): ObjectS
     spans(tracing, { prefix: "storage", kind: "client" }, storage, ["put", "read", "has", "delete", "list"]),
   );
 
-/** As in persistence/database.ts. */
+/** As in persistence/database/sql/database.ts. */
 type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>[]>;
 type Database = {
   readonly dialect: string;

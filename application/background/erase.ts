@@ -170,8 +170,8 @@ const BATCH = 100;
 
 /**
  * Deletes expired unused uploads, and uploads whose last task was deleted. Safe on any number of instances and at any
- * interruption: a deletable name is never used again (ports/reference-store.ts), so an object may be deleted twice or
- * late. Resolves to the number of deleted objects.
+ * interruption: a deletable name is never used again (ports/stores/reference-store.ts), so an object may be deleted
+ * twice or late. Resolves to the number of deleted objects.
  */
 export async function deleteExpiredReferences(
   { references, storage, clock, reporter }: ErasePorts,

@@ -17,8 +17,8 @@ type RecoverySettings = WorkLimits &
 /**
  * Resolves `submitting` tasks without a recorded answer after their submission deadline, fails tasks that have been
  * queued for too long, corrects due times that were written before the clock was set back, and deletes expired
- * idempotency keys. Resolves to the number of tasks. poll-submitted-tasks.ts enforces the deadline of a generation,
- * because it polls once more before the task fails.
+ * idempotency keys. Resolves to the number of tasks. generation-deadline.ts enforces the deadline of a generation,
+ * because the task is polled once more before it fails.
  */
 export async function recoverTasks(
   ports: TaskWorkPorts,

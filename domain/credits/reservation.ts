@@ -82,7 +82,7 @@ export const reserve = <Refusal = never>(
   }));
 };
 
-/** The standing after a task has ended: its slot is free. Refunded credits are booked with their entry (funds.ts). */
+/** The standing after a task has ended: its slot is free. The store writes the refund by the rule of funds.ts. */
 export const release = (standing: Standing): Standing => ({ ...standing, activeTasks: standing.activeTasks - 1 });
 
 /** The account already has `limit` tasks in processing. */
