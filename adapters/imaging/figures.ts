@@ -31,12 +31,16 @@ const AGREEING_STRIPS = 0.7;
 const AGREEING_DISTANCE = 0.03;
 
 /** Measures a panorama before its seam is blended (domain/images/picture.ts). */
-export const measuresOf = (raw: RawPanorama): Omit<ResultFigures, "seam"> => ({
-  seamRatio: rounded(seamRatioOf(raw)),
-  poleDeviation: { zenith: rounded(deviationOf(raw, 0)), nadir: rounded(deviationOf(raw, raw.height - 1)) },
-  horizon: horizonOf(raw),
-  view: bestView(raw),
-});
+export const measuresOf = (raw: RawPanorama): Omit<ResultFigures, "seam"> => {
+  const grid = gridOf(raw);
+  return {
+    seamRatio: rounded(seamRatioOf(raw)),
+    poleDeviation: { zenith: rounded(deviationOf(raw, 0)), nadir: rounded(deviationOf(raw, raw.height - 1)) },
+    horizon: horizonOf(grid, raw.channels),
+    view: bestView(raw),
+    colour: colourOf(grid, raw.channels),
+  };
+};
 
 const rounded = (figure: number): number => Math.round(figure * 100) / 100;
 
@@ -87,11 +91,10 @@ const deviationOf = (raw: RawPanorama, y: number): number => {
  * The horizon of a landscape is the row where sky and ground meet, at the same height all around. It is looked for in
  * each of several strips, and is clear if most of them have a step of their own at nearly the same height.
  */
-const horizonOf = (raw: RawPanorama): number | undefined => {
-  const grid = gridOf(raw);
+const horizonOf = (grid: Float32Array, channels: number): number | undefined => {
   const heights: number[] = [];
   for (let strip = 0; strip < STRIPS; strip += 1) {
-    const height = stepOf(grid, strip, raw.channels);
+    const height = stepOf(grid, strip, channels);
     if (height !== undefined) heights.push(height);
   }
   heights.sort((a, b) => a - b);
@@ -100,6 +103,16 @@ const horizonOf = (raw: RawPanorama): number | undefined => {
   const agreeing = heights.filter((height) => Math.abs(height - median) <= AGREEING_DISTANCE);
   if (agreeing.length < AGREEING_STRIPS * STRIPS) return undefined;
   return rounded(agreeing.reduce((sum, height) => sum + height, 0) / agreeing.length);
+};
+
+/** The mean of the cells. A grey picture has one channel for all three. */
+const colourOf = (grid: Float32Array, channels: number): ResultFigures["colour"] => {
+  const means = [0, 1, 2].map((c) => {
+    let sum = 0;
+    for (let n = channels < 3 ? 0 : c; n < grid.length; n += channels) sum += grid[n] ?? 0;
+    return Math.round((sum * channels) / grid.length);
+  });
+  return `#${means.map((mean) => mean.toString(16).padStart(2, "0")).join("")}`;
 };
 
 /** The mean colours of the cells, row by row. */

@@ -1,7 +1,7 @@
 /** A colour as `#rrggbb`. */
 export type Colour = `#${string}`;
 
-/** Colours of the pages that follow from an operator's accent colour (client/styles/colours.css). */
+/** Colours of the pages that follow from an operator's accent colour (client/styles/tokens.css). */
 export type AccentColours = {
   readonly onLight: Colour;
   readonly onDark: Colour;
@@ -13,7 +13,7 @@ const PANELS = { light: "#ffffff", dark: "#1a1c23" } as const;
 /** WCAG 2.2, 1.4.3: of text with its background. */
 export const CONTRAST_MIN = 4.5;
 
-/** The share of the accent in the background of chosen items (`--soft` in client/styles/colours.css). */
+/** The share of the accent in the background of chosen items (`--soft` in client/styles/tokens.css). */
 const SOFT = 0.1;
 
 /**
@@ -23,7 +23,7 @@ const SOFT = 0.1;
 export const accentContrast = (accent: Colour, scheme: "light" | "dark"): number =>
   contrast(accent, mixed(PANELS[scheme], accent, SOFT));
 
-/** The style that replaces the accent of the pages. The other colours follow from it (client/styles/colours.css). */
+/** The style that replaces the accent of the pages. The other colours follow from it (client/styles/tokens.css). */
 export const accentStyle = ({ onLight, onDark }: AccentColours): string =>
   `:root{--brand:${onLight};--accent:light-dark(${onLight},${onDark})}`;
 

@@ -34,7 +34,7 @@ export type Site = {
 };
 
 const NAME = "Panorama";
-/** `--brand` of client/styles/colours.css, and the colour of client/pictures/icon.svg. */
+/** `--brand` of client/styles/tokens.css, and the colour of client/pictures/icon.svg. */
 const ACCENT: Colour = "#3d50d0";
 const SVG = "image/svg+xml";
 

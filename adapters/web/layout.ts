@@ -23,13 +23,12 @@ export type Content = {
   readonly inlineStyles?: boolean;
   readonly visitor?: Visitor | undefined;
   /**
-   * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a
-   * picture at the top of the main part. `dark`: everything on the dark surface. `gate`: everything over the blurred
-   * picture of the landing page.
+   * `stage`: the main part is dark and fills the window. `bare`: also without the header. `hero-page`: the header lies
+   * over a picture at the top of the main part. `gate`: one thing to do, over the blurred picture of the landing page.
    */
-  readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
+  readonly frame?: "stage" | "bare" | "hero-page" | "gate";
   /** The entry of the menu to which the page belongs. */
-  readonly place?: "/gallery" | "/docs" | "/works" | "/account";
+  readonly place?: "/gallery" | "/docs" | "/mcp" | "/works" | "/account";
   /** True if other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
   readonly embeddable?: boolean;
   /** True if a sandboxed frame may open the page: browsers refuse that to a page with an opener policy. */
@@ -61,7 +60,7 @@ export class Layout {
   readonly site: Site;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
-  private readonly footer: (withTheme: boolean) => Html;
+  private readonly footer: Html;
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, Inline>();
   private readonly themeScript: Inline;
@@ -79,9 +78,7 @@ export class Layout {
     this.imageOrigin = imageOrigin;
     this.hasGallery = hasGallery;
     this.site = siteOf(identity, files);
-    const plain = footer(footerLinks, hasGallery, false);
-    const themed = footer(footerLinks, hasGallery, true);
-    this.footer = (withTheme) => (withTheme ? themed : plain);
+    this.footer = footer(footerLinks, hasGallery);
     this.themeScript = inline("script", files.textOf("theme.js"));
   }
 
@@ -165,7 +162,7 @@ export class Layout {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${hasTheme(content) && this.themeScript.element}
+${!isStage(content) && this.themeScript.element}
 <title>${title} · ${name}</title>
 ${description !== undefined && html`<meta name="description" content="${description}">`}
 <link rel="preload" href="${this.files.urlOf("display.woff2")}" as="font" type="font/woff2" crossorigin>
@@ -177,10 +174,10 @@ ${head}
 ${modules.map((name) => html`<link rel="modulepreload" href="${this.files.urlOf(name)}">`)}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
-<body class="${frame ?? "plain"}">
+<body class="${frame ?? "plain"}${isStage(content) && " dark"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
 <main id="main" tabindex="-1">${main}</main>
-${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
+${!isStage(content) && this.footer}
 </body>
 </html>
 `;
@@ -202,7 +199,7 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
     const { embeddable = false, formTargets = [] } = content;
     return [
       "default-src 'none'",
-      `script-src ${["'self'", ...(hasTheme(content) ? [this.themeScript.source] : [])].join(" ")}`,
+      `script-src ${["'self'", ...(isStage(content) ? [] : [this.themeScript.source])].join(" ")}`,
       `style-src ${["'self'", ...(styleSource === undefined ? [] : [styleSource])].join(" ")}`,
       `img-src 'self' data: blob: ${this.imageOrigin}`,
       `connect-src 'self' blob: ${this.imageOrigin}`,
@@ -215,8 +212,8 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
   }
 }
 
-/** True if the page has a light and a dark scheme. Other pages are always dark. */
-const hasTheme = ({ frame }: Content): boolean => frame === undefined || frame === "hero-page";
+/** True if the page is always dark. The others have a light and a dark scheme. */
+const isStage = ({ frame }: Content): boolean => frame === "stage" || frame === "bare";
 
 /** An element with a text of this service, and how the content security policy allows it. */
 type Inline = { readonly element: Html; readonly source: string };
@@ -226,11 +223,7 @@ const inline = (element: "script" | "style", text: string): Inline => ({
   source: `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
 });
 
-const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
-  "style.css",
-  ...(frame === "gate" ? ["gate.css"] : []),
-  ...styles,
-];
+const stylesOf = ({ styles = [] }: Content): readonly string[] => ["style.css", ...styles];
 
 /** Features of this installation. */
 type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean; readonly site: Site };
@@ -249,7 +242,7 @@ type Place = Content["place"];
 const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered, place: Place): Html => html`
 <nav aria-label="Main">${hasGallery && menuLink("/gallery", "Gallery", place)}
 ${menuLink("/docs", "API", place, "wide")}
-<a href="/mcp" class="wide">MCP</a>
+${menuLink("/mcp", "MCP", place, "wide")}
 ${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor, place)}
 </nav>`;
 
@@ -273,14 +266,10 @@ export const hiddenToken = (formToken: string): Html =>
 /** A page of this site, and the words of the link to it. */
 type FooterLink = { readonly path: string; readonly title: string };
 
-const footer = (
-  links: readonly FooterLink[],
-  hasGallery: boolean,
-  withTheme: boolean,
-): Html => html`<footer class="site">
+const footer = (links: readonly FooterLink[], hasGallery: boolean): Html => html`<footer class="site row">
 <span>360° panoramas from text and images</span>
-<nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
-${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${withTheme && THEME}</footer>`;
+<nav class="cluster" aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
+${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${THEME}</footer>`;
 
 /** Shown by its script, client/theme.ts. */
 const THEME = html`<label class="theme">Theme <select id="theme" autocomplete="off">

@@ -24,6 +24,8 @@ export type ResultFigures = {
    * is nearly as good. Only viewers use it.
    */
   readonly view?: { readonly yaw: number; readonly pitch: number } | undefined;
+  /** The mean colour. Tiles have it until their picture is loaded. */
+  readonly colour?: `#${string}` | undefined;
 };
 
 /** A decoded result. */
@@ -42,12 +44,13 @@ export type ResultBounds = {
 };
 
 /** The stored part of a picture: only the figures. */
-export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Picture): ResultFigures => ({
+export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view, colour }: Picture): ResultFigures => ({
   seam,
   seamRatio,
   poleDeviation,
   horizon,
   view,
+  colour,
 });
 
 /** Reason why the picture is unusable and refunded, as a clause without a full stop; `undefined` if it is usable. */

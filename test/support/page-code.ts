@@ -2,7 +2,7 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"'
 
 /** The text of every block of code in a language on the page `/docs`. */
 export const codeOnPage = (page: string, language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`<div class="code band ${language}">.*?<code>(.*?)</code>`, "gs"))].map(
+  [...page.matchAll(new RegExp(`<div class="code dark ${language}">.*?<code>(.*?)</code>`, "gs"))].map(
     ([, code = ""]) => textOf(code),
   );
 

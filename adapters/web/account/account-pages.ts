@@ -173,7 +173,7 @@ async function accountPage(
   const tasks = new Map(found.flatMap((task) => (task.isOk() ? [[task.value.id, task.value] as const] : [])));
   const main = html`<div class="page">
 <div class="row"><h1>Account</h1>
-<div class="who">${visitor.account.email}
+<div class="cluster who">${visitor.account.email}
 <form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div></div>
 ${accountNav("/account")}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
@@ -182,11 +182,11 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 <p class="figure">${count(overview.credits.remaining)}</p>
 <p class="hint">${count(overview.credits.reserved)} reserved for panoramas that are being made, ${count(overview.credits.spent)} spent so far.</p>
 ${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsCount(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
-<form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
+<form method="post" action="/account/low-balance" class="cluster inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
 <form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
-<fieldset aria-labelledby="buy"><div class="choices">${policy.packs.map(
+<fieldset aria-labelledby="buy"><div class="cluster">${policy.packs.map(
     (
       pack,
       index,
@@ -299,7 +299,7 @@ function pager(
     });
     return `/account?${new URLSearchParams(places).toString()}#${list}`;
   };
-  return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
+  return html`<p class="cluster more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
     before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">${older}</a>`
   }</p>`;
 }

@@ -88,7 +88,7 @@ export const keySpendingSection = (
 <section aria-labelledby="spending"><h2 id="spending">Credits by key in ${nameOf(month)}</h2>${
     spendings.length === 0
       ? html`<p class="empty">No key has spent credits in this month.</p>`
-      : html`<div class="table" tabindex="0"><table class="spending">
+      : html`<div class="table" tabindex="0"><table>
 <thead><tr><th scope="col">Key</th><th scope="col">Credits</th><td aria-hidden="true"></td></tr></thead><tbody>${spendings.map(
           ({
             apiKeyId,
@@ -97,7 +97,7 @@ export const keySpendingSection = (
 <td class="bar" aria-hidden="true"><svg width="100%" height="14" focusable="false"><rect width="${((100 * credits) / most).toFixed(1)}%" height="14" rx="3"/></svg></td></tr>
 `,
         )}</tbody></table></div>`
-  }<p class="more"><a class="button quiet" rel="prev" href="${hrefOf(earlier)}">${nameOf(earlier)}</a>${
+  }<p class="cluster more"><a class="button quiet" rel="prev" href="${hrefOf(earlier)}">${nameOf(earlier)}</a>${
     later <= now && html` <a class="button quiet" rel="next" href="${hrefOf(later)}">${nameOf(later)}</a>`
   }</p></section>`;
 };

@@ -17,7 +17,7 @@ const PLACES = [
 
 /** The links between the pages of the account. */
 export const accountNav = (current: (typeof PLACES)[number]["path"]): Html =>
-  html`<nav class="places" aria-label="Account">${PLACES.map(
+  html`<nav class="cluster places" aria-label="Account">${PLACES.map(
     ({ path, label }) => html`<a href="${path}"${path === current && html` aria-current="page"`}>${label}</a>`,
   )}</nav>`;
 

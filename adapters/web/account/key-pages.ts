@@ -152,7 +152,7 @@ ${
   newKey !== undefined &&
   html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
 <p>This key is shown only once. Store it as safely as a password.</p>
-<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" data-words="Copied" hidden>Copy</button></p></section>`
+<p class="cluster"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" data-words="Copied" hidden>Copy</button></p></section>`
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
@@ -177,7 +177,7 @@ const keysSection = (
 ${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor, now))}</ul>`}
 ${
   hasPaidOrder
-    ? html`<form method="post" action="${PATH}" class="inline" id="new-key-form" novalidate>${hiddenToken(visitor.formToken)}
+    ? html`<form method="post" action="${PATH}" class="cluster inline" id="new-key-form" novalidate>${hiddenToken(visitor.formToken)}
 <label>Name of the new key<input name="name" value="${form.get("name") ?? ""}" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button>
 <details class="limits"${form.has("limits") && html` open`}><summary>Limits of the new key</summary><input type="hidden" name="limits" value="1">
 <fieldset><legend>It may</legend>${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}"${(!form.has("limits") || form.getAll("scope").includes(scope)) && html` checked`}> ${SCOPE_LABELS[scope]}</label>`)}</fieldset>
@@ -193,7 +193,7 @@ const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "c
 const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now: Date): Html => {
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
   const isExpired = expiresAt !== undefined && expiresAt <= now;
-  return html`<li><span><strong>${key.name}</strong>
+  return html`<li class="cluster"><span><strong>${key.name}</strong>
 <small><code>${key.prefix}…</code></small>
 <small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
 <small>spent ${count(spending.today)}${creditsPerDay !== undefined && ` of ${count(creditsPerDay)}`} credits today, ${count(spending.thisMonth)}${creditsPerMonth !== undefined && ` of ${count(creditsPerMonth)}`} this month</small>

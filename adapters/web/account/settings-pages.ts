@@ -143,8 +143,8 @@ function refusalOf(refused: Refusal): AttemptRefusal {
         status: 409,
         error:
           refused.activeTasks === 1
-            ? "A panorama of yours is being made. Cancel that in your works, or wait until it has ended, and delete the account then."
-            : `${refused.activeTasks} panoramas of yours are being made. Cancel that in your works, or wait until it has ended, and delete the account then.`,
+            ? "A panorama of yours is being made. Cancel that in your panoramas, or wait until it has ended, and delete the account then."
+            : `${refused.activeTasks} panoramas of yours are being made. Cancel that in your panoramas, or wait until it has ended, and delete the account then.`,
       };
     default:
       return attemptRefusal(refused);

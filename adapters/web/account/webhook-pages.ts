@@ -146,7 +146,7 @@ ${accountNav(PATH)}
 ${errorBox(error)}${test && outcome(test, endpoints.value)}
 <section class="panel" aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
 <ul class="keys">${endpoints.value.map((endpoint) => endpointLine(endpoint, formToken))}</ul>
-<form method="post" action="${PATH}" class="inline">${hiddenToken(formToken)}
+<form method="post" action="${PATH}" class="cluster inline">${hiddenToken(formToken)}
 <label>URL of the new endpoint<input name="url" type="url" value="${form?.get("url") ?? ""}" required placeholder="https://example.com/webhooks"></label><button class="button">Add endpoint</button></form></section>
 <section aria-labelledby="deliveries"><h2 id="deliveries">Deliveries of the last 30 days</h2>${
     deliveries.length === 0
@@ -154,7 +154,7 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
       : html`<div class="table" tabindex="0"><table><thead><tr>${["Time", "Event", "State", "Endpoint", "Task"].map(
           (column) => html`<th scope="col">${column}</th>`,
         )}<th scope="col"><span class="visually-hidden">Send again</span></th></tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
-  }<p class="more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
+  }<p class="cluster more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
     next !== undefined &&
     html`<a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a>`
   }</p></section>
@@ -180,7 +180,7 @@ const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
   const name = url ?? "Tasks with a webhook_url of their own";
   const button = (action: string, label: string, style: string) =>
     html`<form method="post" action="${PATH}/${id}/${action}">${hiddenToken(formToken)}<button class="button ${style} small" aria-label="${label} ${name}">${label}</button></form>`;
-  return html`<li><span><strong>${name}</strong>
+  return html`<li class="cluster"><span><strong>${name}</strong>
 <small>${stateOf(endpoint)}</small>
 <details><summary aria-label="Secret of ${name}">Secret</summary><code>${secret}</code></details></span>
 ${off !== undefined && button("enable", "Switch on", "quiet")}${url !== undefined && button("test", "Send a test", "quiet")}${button("rotate", "New secret", "quiet")}${

@@ -23,7 +23,6 @@ const SOURCES = [
   "styles/style.css",
   "styles/landing.css",
   "styles/gallery.css",
-  "styles/gate.css",
   "styles/viewer.css",
   "styles/works.css",
   "styles/account.css",

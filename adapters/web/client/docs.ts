@@ -47,6 +47,17 @@ for (const block of document.querySelectorAll(".code")) {
   block.append(button);
 }
 
+/** A filter above the contents leaves the entries with the typed text. */
+for (const list of document.querySelectorAll("nav.contents, .contents nav")) {
+  const filter = document.createElement("input");
+  Object.assign(filter, { type: "search", placeholder: "Filter", ariaLabel: "Filter the contents" });
+  filter.addEventListener("input", () => {
+    const text = filter.value.trim().toLowerCase();
+    for (const entry of list.querySelectorAll("li")) entry.hidden = !entry.textContent.toLowerCase().includes(text);
+  });
+  list.prepend(filter);
+}
+
 /** Marks the part that the reader sees in the contents, and keeps its link in view. */
 const contents = document.querySelector("nav.contents");
 const observer = new IntersectionObserver(

@@ -15,7 +15,7 @@ const isLanguage = (name: string | undefined): name is LanguageName =>
 
 /** A block of code. It can be scrolled with the keyboard. `language`: text without highlighting if it is not known. */
 export const codeBlock = (code: string, language: string | undefined, label: string): Html =>
-  html`<div class="code band ${language ?? "text"}"><pre tabindex="0" role="region" aria-label="${label}"><code>${highlighted(code, language)}</code></pre></div>`;
+  html`<div class="code dark ${language ?? "text"}"><pre tabindex="0" role="region" aria-label="${label}"><code>${highlighted(code, language)}</code></pre></div>`;
 
 const highlighted = (code: string, language: string | undefined): Html =>
   isLanguage(language) || language === "json" ? new Html(hljs.highlight(code, { language }).value) : html`${code}`;
@@ -30,7 +30,7 @@ export function exampleTabs(title: string, example: Example, id: string): Html {
       html`<label class="tab"><input type="radio" name="${id}" value="${name}"${index === 0 && new Html(" checked")}>${LANGUAGES[name]}</label>`,
   );
   const blocks = languages.map((name) => codeBlock(example[name] ?? "", name, `${title}, ${LANGUAGES[name]}`));
-  return html`<fieldset class="example band"><legend>${title}</legend>${tabs}${blocks}</fieldset>`;
+  return html`<fieldset class="example dark"><legend>${title}</legend>${tabs}${blocks}</fieldset>`;
 }
 
 /** A guide: its title, the ids of its sections, and its content. */

@@ -39,7 +39,7 @@ export async function renderDocs(
 <header class="prose"><h1>API reference</h1>
 <p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
 <p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
-<p class="facts"><span><span class="hint">Base URL</span><br><code>${baseUrl}</code></span> <span><span class="hint">Version</span><br>${description.info.version}</span> <span><span class="hint">For your tools</span><br><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></span></p>
+<p class="cluster facts"><span><span class="hint">Base URL</span><br><code>${baseUrl}</code></span> <span><span class="hint">Version</span><br>${description.info.version}</span> <span><span class="hint">For your tools</span><br><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></span></p>
 ${keys}</header>
 <details class="contents panel"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${guides.map((guide) => guide.content)}${sections.map(renderSection)}</div></div>`;

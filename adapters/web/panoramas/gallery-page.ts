@@ -16,6 +16,8 @@ type Parts = {
 };
 
 const PANORAMAS_PER_PAGE = 24;
+/** Of tiles, on a wide screen. */
+const FIRST_ROW = 4;
 const DESCRIPTION =
   "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
 
@@ -71,20 +73,19 @@ export const galleryPage = (parts: Parts): Page => ({
         place: "/gallery",
       });
     }
-    const main = html`<div class="band">${head(view, text, panoramas.length > 0)}
+    const main = html`${head(view, text, panoramas.length > 0)}
 ${
   panoramas.length === 0
     ? nothingFound(view, isFirst)
-    : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task))}</ul>`
+    : html`<ul class="tiles" id="gallery">${panoramas.map((task, index) => galleryTile(task, index < FIRST_ROW))}</ul>`
 }
-<p class="more">${links[back]}
-${links[forward]}</p></div>`;
+<p class="cluster more">${links[back]}
+${links[forward]}</p>`;
     return parts.layout.reply(200, {
       title: view.search === "" ? "Gallery" : `${view.search} · Gallery`,
       description: DESCRIPTION,
       main,
       visitor,
-      frame: "dark",
       place: "/gallery",
       scripts: ["gallery.js"],
       styles: ["gallery.css"],
@@ -109,11 +110,7 @@ function link(view: View, age: "older" | "newer", cursor: TaskId): Html {
   return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? "Older panoramas" : "Newer panoramas"}</a>`;
 }
 
-const head = (
-  view: View,
-  text: string,
-  hasFound: boolean,
-): Html => html`<div class="band-head gallery-head"><div><h1>Gallery</h1>
+const head = (view: View, text: string, hasFound: boolean): Html => html`<div class="row head"><div><h1>Gallery</h1>
 ${
   hasFound &&
   html`<p>${

@@ -79,23 +79,31 @@ export function viewVersion(task: SucceededTask): string {
   return view === undefined ? "" : `?v=${startViewText(view)}`;
 }
 
-/** Width of a tile (client/gallery.css), in columns of at least 21rem. */
+/** Width of a tile (client/styles/gallery.css), in columns of at least 21rem. */
 const TILE_SIZES = "(max-width: 42rem) 100vw, (max-width: 63rem) 50vw, (max-width: 84rem) 34vw, 25vw";
 
-/** A panorama in the gallery, its title over the picture. The whole tile is one link. */
-export function galleryTile(task: SucceededTask): Html {
+/**
+ * A panorama in the gallery, its title over the picture. The whole tile is one link. `isSoon`: its picture is loaded
+ * at once, and not when the reader comes near.
+ */
+export function galleryTile(task: SucceededTask, isSoon: boolean): Html {
   const { slug, request } = task;
-  return html`<li><a href="${viewerPath(slug, request.visibility)}">
-${hasPermanentImage(task) && tileImage(task)}
+  return html`<li><a class="dark" href="${viewerPath(slug, request.visibility)}">
+${hasPermanentImage(task) && tileImage(task, isSoon)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · ${sourceLabel(task.sourceType)}</span></span></a></li>`;
 }
 
-/** Image of the first view of the viewer. `alt` is empty because the title of the tile describes it. */
-function tileImage(task: ViewableTask): Html {
+/**
+ * Image of the first view of the viewer, on the colour of the panorama. `alt` is empty because the title of the tile
+ * describes it. The content security policy forbids a style with the colour.
+ */
+function tileImage(task: ViewableTask, isSoon = false): Html {
   const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
   const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);
-  return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
+  const { colour } = task.figures ?? {};
+  return html`${colour !== undefined && html`<svg class="colour" aria-hidden="true"><rect width="100%" height="100%" fill="${colour}"/></svg>`}
+<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720"${!isSoon && html` loading="lazy"`} decoding="async">`;
 }
 
 /**

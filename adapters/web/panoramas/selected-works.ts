@@ -83,7 +83,7 @@ const panoramas = (number: number): string => (number === 1 ? "1 panorama" : `${
 
 /** The buttons below the list. With the script, they appear with the first selected panorama. */
 export const selectionForm = ({ formToken }: Visitor): Html => html`
-<form method="post" action="${PATH}" class="selection" id="${SELECTION_FORM}">${hiddenToken(formToken)}
+<form method="post" action="${PATH}" class="raised cluster selection" id="${SELECTION_FORM}">${hiddenToken(formToken)}
 <p id="selected" role="status">Selected panoramas:</p>
 <button type="button" class="button quiet small" id="download-selected" hidden>Download</button>
 <button class="button quiet small" name="act" value="publish">Publish</button>

@@ -55,11 +55,11 @@ export const viewerScene = (task: ViewableTask, { url, thumbnail, link }: Urls, 
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
 <div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
-<p class="stage-note" id="stage-note" role="status" hidden></p>
-<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
+<p class="raised stage-note" id="stage-note" role="status" hidden></p>
+<noscript><p class="raised stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
-<div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
-<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · ${sourceLabel(task.sourceType)}</span>
+<div class="row overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
+<p class="cluster"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · ${sourceLabel(task.sourceType)}</span>
 ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
   options.mayChange && html`<a href="${options.enter(`/works?change=${task.slug}`)}">Change this panorama</a>`
 }${
@@ -72,7 +72,7 @@ ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use th
   options.reportTo !== undefined &&
   html`<a href="${reportUrl(options.reportTo, link)}">Report</a>`
 }</p>
-${options.demo && !isEmbedded && html`<p class="facts"><span>${options.demo}</span> ${PROVIDERS_LINK}</p>`}
+${options.demo && !isEmbedded && html`<p class="cluster"><span>${options.demo}</span> ${PROVIDERS_LINK}</p>`}
 ${task.hiddenReason !== undefined && html`<p class="hidden-note">${hiddenSentence(task.hiddenReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
@@ -104,27 +104,27 @@ const menuButton = (id: string, label: string, path: string, menu: string): Html
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
 const KEYS: Html = html`
-<div id="keys-note" class="menu" popover role="group" aria-label="Keyboard">
+<div id="keys-note" class="raised menu" popover role="group" aria-label="Keyboard">
 <p>Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns.</p></div>`;
 
 const downloadMenu = (task: ViewableTask, url: string): Html => html`
-<div id="downloads" class="menu" popover role="group" aria-label="Download">
+<div id="downloads" class="raised menu" popover role="group" aria-label="Download">
 <a href="${url}" download="${fileNameOf(task)}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[task.request.resolution])}</small></a>
 <button type="button" id="save-view">This view <small>PNG</small></button>
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
 <p id="save-note" role="status" hidden></p></div>`;
 
 const shareDialog = (task: ViewableTask, link: string, { owner, hasGallery }: Options): Html => html`
-<dialog id="share-dialog" class="dialog" aria-labelledby="share-title"><form method="dialog" class="row"><h2 id="share-title">Share</h2>
+<dialog id="share-dialog" class="raised dialog" aria-labelledby="share-title"><form method="dialog" class="row"><h2 id="share-title">Share</h2>
 <button class="round" aria-label="Close">${icon("M6 6l12 12M18 6L6 18")}</button></form>
 ${task.request.visibility === "public" ? shareFields(task, link) : privateNote(task, owner, hasGallery)}</dialog>`;
 
 /** The script fills in the view and the text of the frame. */
 const shareFields = (task: ViewableTask, link: string): Html => html`
-<div><label for="share-link">Link</label><span class="copy"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
+<div><label for="share-link">Link</label><span class="cluster copied"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
 <label class="check"><input type="checkbox" id="share-view"><span>Start at this view</span></label>
-<div><label for="share-frame">To embed it in a page</label><span class="copy"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
-<p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
+<div><label for="share-frame">To embed it in a page</label><span class="cluster copied"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
+<p><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
 <p id="copied" role="status"></p>`;
 
 const privateNote = (

@@ -57,7 +57,7 @@ function phaseOf(task: Task, ahead: number | undefined): Phase {
     case "generated":
       return { phase: "making", words: "Checking the picture" };
     case "failed":
-      return { phase: "ended", words: "It did not work" };
+      return { phase: "ended", words: "Generation failed" };
     case "succeeded":
       return phaseOfImage(task);
   }
@@ -118,8 +118,8 @@ export const waitingView = (
 <p id="late" aria-live="polite">${note}</p>
 ${
   owner !== undefined &&
-  html`${owner.hint !== undefined && html`<p class="hint">${owner.hint}</p>`}<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
-<div class="actions"><button type="button" class="button quiet small" id="notify" hidden>Tell me when it is done</button>
+  html`${owner.hint !== undefined && html`<p class="hint">${owner.hint}</p>`}<p class="hint">You can leave this page. The panorama will be in <a href="/works">your panoramas</a>.</p>
+<div class="cluster"><button type="button" class="button quiet small" id="notify" hidden>Tell me when it is done</button>
 ${
   isCancelable(task) &&
   html`<form method="post" action="/works/${task.id}/cancel">${hiddenToken(owner.formToken)}<button class="button quiet small">Cancel</button></form>`
@@ -137,10 +137,10 @@ export const endedView = (task: Task, owner: Visitor | undefined): Html => {
   return html`<div class="scene waiting ended"><div class="horizon" aria-hidden="true"></div>
 <div class="waiting-text"><h1>${heading}</h1><p role="status">${sentence}</p>
 <blockquote dir="auto">${titleOf(task)}</blockquote>
-<p class="actions">${
+<p class="cluster">${
     owner === undefined
       ? html`<a class="button" href="/">Go to the front page</a>`
-      : html`<a class="button" href="/works?from=${task.slug}#create">${again}</a> <a class="button quiet" href="/works">Your works</a>`
+      : html`<a class="button" href="/works?from=${task.slug}#create">${again}</a> <a class="button quiet" href="/works">My panoramas</a>`
   }</p></div></div>`;
 };
 

@@ -93,7 +93,7 @@ export const deleteRoute = (parts: WorksParts, options: MemberFormOptions): Page
 });
 
 const tooLateSentence = (task: Task): string => {
-  if (!isActive(task)) return "This panorama is finished. You can delete it on your works page.";
+  if (!isActive(task)) return "This panorama is finished. You can delete it in your panoramas.";
   return task.state === "submitting"
     ? "This panorama is being started at this moment. Try again in a few seconds."
     : "This panorama cannot be stopped without a charge any more, so it is being finished.";

@@ -30,7 +30,7 @@ export function workCard(
   return html`<li class="work" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}${
     isPermanent && html` data-picture="${imageUrl(task, images)}" data-file="${fileNameOf(task)}.jpg"`
   }>
-<a href="${viewerPath(task.slug, isPermanent ? task.request.visibility : "private")}"><span data-part="picture">${
+<a class="dark" href="${viewerPath(task.slug, isPermanent ? task.request.visibility : "private")}"><span data-part="picture">${
     isPermanent
       ? ownTilePicture(task, images)
       : html`<span class="no-image ${state?.tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
@@ -41,9 +41,9 @@ export function workCard(
     state !== undefined &&
     html`<span class="state ${state.tone}">${state.label}</span>${state.note !== undefined && html` <span class="tile-note">${state.note}</span>`}`
   }${demo && html` <span class="tile-note">${demo}</span>`}</span></span></a>
-<label class="pick"><input type="checkbox" name="id" value="${task.id}" form="${SELECTION_FORM}" aria-label="Select: ${title}" autocomplete="off"></label>
-<details class="actions" name="actions"><summary aria-label="Actions: ${title}" title="Actions">${icon("M12 5h.01M12 12h.01M12 19h.01")}</summary>
-<div class="action-list" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
+<label class="pick round"><input type="checkbox" name="id" value="${task.id}" form="${SELECTION_FORM}" aria-label="Select: ${title}" autocomplete="off"></label>
+<details class="actions" name="actions"><summary class="round" aria-label="Actions: ${title}" title="Actions">${icon("M12 5h.01M12 12h.01M12 19h.01")}</summary>
+<div class="raised action-list" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
     isCancelable(task) && cancelAction(task, title, visitor)
   }${!isInProgress(task) && ownerActions(task, title, visitor, images)}</div></details></li>`;
 }

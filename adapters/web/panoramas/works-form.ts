@@ -92,8 +92,8 @@ ${form.has("change") && html`<input type="hidden" name="change" value="${form.ge
 <textarea name="prompt" rows="3" placeholder="${form.has("change") ? "What should be different?" : "A quiet lake at dawn, mist over the water"}" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
 ${offer && html`<p class="hint">${offer}</p>`}
 <p class="hint count" id="count">Up to ${count(promptCharactersMax)} characters</p></div>
-<div class="columns">
-<fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>
+<div class="cluster columns">
+<fieldset><legend>Resolution</legend><div class="cluster">${RESOLUTION_NAMES.map((name) =>
     choice("resolution", name, chosen, {
       label: `${name.toUpperCase()} · ${prices[name]} credits`,
       note: pixelSize(RESOLUTIONS[name]),
@@ -101,7 +101,7 @@ ${offer && html`<p class="hint">${offer}</p>`}
       cost: prices[name],
     }),
   )}</div></fieldset>
-<fieldset><legend>Visibility</legend><div class="choices">
+<fieldset><legend>Visibility</legend><div class="cluster">
 ${choice("visibility", "private", visibility, { label: "Private", note: "only you" })}
 ${choice("visibility", "public", visibility, { label: "Public", note: hasGallery ? "in the gallery" : "by its link" })}</div></fieldset>
 </div>
@@ -110,7 +110,7 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 <label for="seed">Seed</label><input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1" id="seed" aria-describedby="about-seed">
 <p class="hint" id="about-seed">With the same prompt and seed the generator repeats the picture, if it supports seeds.</p>
 </details>
-<div class="make"><button class="button" id="make">Create<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
+<div class="cluster make"><button class="button" id="make">Create<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
 <progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>
 <p class="hint" id="keys" hidden>Ctrl + Enter</p>
 <p class="hint" id="short"${balance >= prices[chosen] && html` hidden`}>You have ${count(balance)} credits, too few for this. <a href="/account">Buy credits</a></p></div>
@@ -127,14 +127,14 @@ function pictureFields(form: URLSearchParams, images: Images, { uploads }: Panor
   return html`<details class="references"${isOpen && html` open`}><summary>Reference images (${imagesMin === 0 ? `up to ${imagesMax}` : imagesRange(abilities)})</summary>
 ${
   uploaded.length > 0 &&
-  html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => uploadedPicture(url, index + 1, images))}</ul>`
+  html`<ul class="cluster pictures" aria-label="Uploaded pictures">${uploaded.map((url, index) => uploadedPicture(url, index + 1, images))}</ul>`
 }
 <label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
 <input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp"${imagesMax > 1 && html` multiple`} data-count-min="${imagesMin}" data-count-max="${imagesMax}" data-bytes-max="${uploads.fileBytesMax}" data-total-bytes-max="${uploads.totalBytesMax}"></label>
-<p class="error small" id="picture-error" role="alert" hidden></p>
-<ul class="pictures" id="pictures" aria-label="Chosen pictures"></ul>
+<p class="error" id="picture-error" role="alert" hidden></p>
+<ul class="cluster pictures" id="pictures" aria-label="Chosen pictures"></ul>
 <p class="visually-hidden" id="chosen" role="status"></p>
-<div class="addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${typedUrls[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
+<div class="cluster addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${typedUrls[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
 </details>`;
 }
 

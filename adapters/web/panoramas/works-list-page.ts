@@ -65,14 +65,14 @@ export const worksListPage = async (
     return { demo, card: workCard(task, visitor, images, { isLate: panoramas.isLate(task, now), demo }) };
   });
   const formContext = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
-  const main = html`<div class="band-head gallery-head"><div><h1>My panoramas</h1>
+  const main = html`<div class="row head"><div><h1>My panoramas</h1>
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
-<div class="studio">${errorBox(error)}
+<div class="page studio">${errorBox(error)}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
 ${hasForm && creationForm(form, visitor, formContext)}
 <p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p></div>
-<div class="band-head gallery-head works-bar"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
+<div class="row head"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
 ${(tasks.length > 0 || hasFilters(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
@@ -82,14 +82,13 @@ ${cards.some(({ demo }) => demo) && html`<p class="hint">The demo painter knows 
 ${selectionForm(visitor)}`
   }</div>
 <p class="visually-hidden" id="news" role="status"></p>
-<p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="${worksPath(search, { after: newer })}">Newer panoramas</a>`}
+<p class="cluster more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="${worksPath(search, { after: newer })}">Newer panoramas</a>`}
 ${next !== undefined && html`<a class="button" rel="next" href="${worksPath(search, { before: next })}">Older panoramas</a>`}
 ${(!isFirst || hasFilters(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? "Show all" : "Newest panoramas"}</a>`}</p>`;
   return layout.reply(status, {
     title: "My panoramas",
     main,
     visitor,
-    frame: "dark",
     place: "/works",
     scripts: ["works.js"],
     styles: ["gallery.css", "works.css"],

@@ -51,7 +51,7 @@ const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = 
 
 /** Renders the fields that filter the list. */
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
-<form class="filters" method="get" action="/works" role="search" id="filters">
+<form class="cluster filters" method="get" action="/works" role="search" id="filters">
 <div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
 ${select(
   "status",
@@ -93,4 +93,4 @@ export function parseSearchText(query: URLSearchParams): { readonly text: string
 export const searchField = (text: string, label: string, placeholder: string): Html => html`
 <input type="search" name="q" value="${text}" aria-label="${label}" placeholder="${placeholder}"
 maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">
-<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button>`;
+<button class="round" aria-label="Search"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button>`;

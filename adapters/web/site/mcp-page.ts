@@ -30,6 +30,7 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
       title: "Panoramas in your assistant",
       description: "A local MCP server with which assistants such as Claude make 360° panoramas with your credits.",
       visitor,
+      place: "/mcp" as const,
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your
 own machine and needs Node.js 20 or later. The download is free.</p>
@@ -94,7 +95,7 @@ function keyStep(visitor: Visitor | undefined, secret: string | undefined, hasSi
     return html`<strong role="status">The configurations below have your new API key. It is shown this once.</strong>`;
   if (visitor === undefined)
     return html`Create an API key on <a href="${entryPath("/account/keys", false, hasSignUp)}">your account page</a>. You need one paid order for this.`;
-  return html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}<input type="hidden" name="name" value="MCP"><input type="hidden" name="shown_on" value="${MCP_PATH}">
+  return html`<form method="post" action="/account/keys" class="cluster inline">${hiddenToken(visitor.formToken)}<input type="hidden" name="name" value="MCP"><input type="hidden" name="shown_on" value="${MCP_PATH}">
 <button class="button small">Create an API key</button> for the configurations below. You need one paid order for this, and find your keys in <a href="/account/keys">your account</a>.</form>`;
 }
 

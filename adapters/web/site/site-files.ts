@@ -52,7 +52,7 @@ export const siteFiles = (files: StaticFiles, site: Site): readonly Page[] => [
   },
 ];
 
-/** The colour behind the page while it loads: `--ground` of client/styles/colours.css. */
+/** The colour behind the page while it loads: `--ground` of client/styles/tokens.css. */
 const GROUND = "#fbfaf9";
 
 /** Web manifest, with which browsers install the site: https://www.w3.org/TR/appmanifest/. */

@@ -35,6 +35,22 @@ const random = (x: number, y: number): number => {
 const ROUNDING = 0.005 + 1e-9;
 const RUNS = { numRuns: 15 };
 
+const even = fc.nat(127).map((half) => 2 * half);
+
+it("the colour is the mean of the picture, also of a grey one", () => {
+  fc.assert(
+    fc.property(fc.tuple(even, even, even), ([red, green, blue]) => {
+      const halves = drawn(small, (x) => (x < small.widthPixels / 2 ? [red, green, blue] : [0, 0, 0]));
+      const hex = (value: number) => value.toString(16).padStart(2, "0");
+      expect(measuresOf(halves).colour).toBe(`#${[red, green, blue].map((value) => hex(value / 2)).join("")}`);
+      const { widthPixels: width, heightPixels: height } = small;
+      const grey = { data: new Uint8Array(width * height).fill(red), width, height, channels: 1, left: 0 };
+      expect(measuresOf(grey).colour).toBe(`#${hex(red).repeat(3)}`);
+    }),
+    RUNS,
+  );
+});
+
 describe("the ratio of the seam", () => {
   it("equals the step at the seam divided by the step of the other columns", () => {
     const steps = fc.record({ texture: fc.integer({ min: 4, max: 30 }), step: fc.integer({ min: 0, max: 90 }) });

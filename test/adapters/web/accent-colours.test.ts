@@ -12,7 +12,7 @@ import {
 
 const colour = fc.nat(0xffffff).map((value): Colour => `#${value.toString(16).padStart(6, "0")}`);
 
-/** What the pages put text in these colours on (client/styles/colours.css). */
+/** What the pages put text in these colours on (client/styles/tokens.css). */
 const GROUNDS = { light: ["#fbfaf9", "#ffffff"], dark: ["#111217", "#1a1c23", "#0c0d13"] } as const;
 const PANEL = { light: "#ffffff", dark: "#1a1c23" } as const;
 
@@ -36,7 +36,7 @@ describe("the accent of an operator", () => {
   });
 
   it("computes the other colours in the style sheet", async () => {
-    const styles = await readFile("adapters/web/client/styles/colours.css", "utf8");
+    const styles = await readFile("adapters/web/client/styles/tokens.css", "utf8");
     for (const rule of [
       "--accent-hover: color-mix(in srgb, var(--accent), light-dark(#000000, #ffffff) 15%);",
       "--on-accent: light-dark(#ffffff, color-mix(in srgb, var(--accent), #000000 80%));",

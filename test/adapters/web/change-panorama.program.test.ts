@@ -38,7 +38,7 @@ describe("changing a panorama in the browser", () => {
       "",
       "What should be different?",
     ]);
-    await expect.poll(() => page.evaluate("document.querySelector('.kept img').naturalWidth")).toBeGreaterThan(0);
+    await expect.poll(() => page.evaluate("document.querySelector('.pictures img').naturalWidth")).toBeGreaterThan(0);
     await shoot("2-form");
     await prompt.fill("the same at night");
     await page.getByRole("radio", { name: /1K/ }).check();

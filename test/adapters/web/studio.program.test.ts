@@ -166,7 +166,7 @@ describe("the works page as a studio", () => {
     await service.clock.advance(10 * 60_000);
     await card("This takes longer than usual. If it fails, you get your 10 credits back.").waitFor();
     expect(await card("in the works").locator(".spinner").count()).toBe(0);
-    expect(await focused()).toContain('<a href="/works/');
+    expect(await focused()).toContain('<a class="dark" href="/works/');
     await page.getByLabel("Actions: in the works").click();
     expect(await card("in the works").getByRole("link", { name: "Reload: in the works" }).isVisible()).toBe(true);
 

@@ -10,7 +10,7 @@ type Deletion = { readonly card: HTMLElement; readonly form: HTMLFormElement; re
  */
 export const undoableDelete = (): void => {
   const toast = document.createElement("div");
-  toast.className = "toast";
+  toast.className = "dark raised cluster toast";
   toast.hidden = true;
   const label = document.createElement("span");
   label.setAttribute("role", "status");

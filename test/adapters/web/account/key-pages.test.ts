@@ -20,7 +20,9 @@ describe("the page of API keys", () => {
   };
   /** The text of the line of a key. */
   const keyLine = (page: string, name: string): string =>
-    new RegExp(`<li><span><strong>${name}</strong>.*?</li>`, "s").exec(page)?.[0].replace(/<[^>]*>/g, " ") ?? "";
+    new RegExp(`<li class="cluster"><span><strong>${name}</strong>.*?</li>`, "s")
+      .exec(page)?.[0]
+      .replace(/<[^>]*>/g, " ") ?? "";
 
   it("creates a key with limits, which it shows with the last use and the spending, and revokes it", async () => {
     const { person, cookie, create, read, post } = await newPerson();

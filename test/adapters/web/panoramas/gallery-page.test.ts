@@ -50,7 +50,7 @@ const read = async (path: string) => {
   };
   return {
     ...{ status, text, location },
-    slugs: [...text.matchAll(/<li><a href="\/p\/([^"]*)"/g)].map(([, slug]) => slug),
+    slugs: [...text.matchAll(/<li><a class="dark" href="\/p\/([^"]*)"/g)].map(([, slug]) => slug),
     nothing: decoded(/<div class="nothing"><p>(.*?)<\/p>/.exec(text)?.[1]),
     field: decoded(/<input type="search" name="q" value="([^"]*)"/.exec(text)?.[1]),
     next: linkOf("next"),

@@ -66,7 +66,7 @@ describe("a public panorama on other pages", () => {
         expect((await fetched(`/p/${slug}/${file}`)).status).toBe(404);
     }
     expect(await read(`/p/${slug}`)).toMatch(/<h1[^>]*>Image no longer available<.*>Go to the front page</s);
-    expect(await (await logIn(service, ann)).read(`/works/${slug}`)).toMatch(/>Use this prompt<.*>Your works</s);
+    expect(await (await logIn(service, ann)).read(`/works/${slug}`)).toMatch(/>Use this prompt<.*>My panoramas</s);
   });
 
   it("answers 503 with a message while the image cannot be read", async () => {
@@ -147,7 +147,7 @@ describe("a public panorama on other pages", () => {
   it("is on the landing page if the operator chose it, one per hour, with its smallest copy first, and whole without scripts", async () => {
     const shown = async () => {
       const text = await read("/");
-      const [, note = ""] = /<div class="hero-note">([\s\S]*?)<\/section>/.exec(text) ?? [];
+      const [, note = ""] = /<div class="hero-note cluster">([\s\S]*?)<\/section>/.exec(text) ?? [];
       return { title: /<a [^>]*>([^<]*)</.exec(note)?.[1], text };
     };
     const other = await service.kept(ann, { prompt: "second", resolution: "4k" });

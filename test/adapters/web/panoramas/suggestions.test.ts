@@ -16,7 +16,7 @@ describe("the suggestions of the pages", () => {
     [{}, ANY_PLACE, false],
   ])("on the landing page are for the model behind it", async (settings, { examples }, hasSentence) => {
     const page = (await visiting(await startService(settings)).get("/")).text;
-    const list = page.slice(page.indexOf('class="hero-examples"')).split("</ul>")[0] ?? "";
+    const list = page.slice(page.indexOf('class="hero-examples cluster"')).split("</ul>")[0] ?? "";
     const texts = [...list.matchAll(/<a [^>]*>([^<]*)</gu)].map(([, text]) => text);
     expect([texts, page.includes(SENTENCE)]).toEqual([[...examples, "Surprise me"], hasSentence]);
   });

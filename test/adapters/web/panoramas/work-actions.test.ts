@@ -66,7 +66,7 @@ describe("the works of a member", () => {
     expect(await member.post(`/works/${late.id}/cancel`)).toMatchObject({ status: 409, error: tooLate });
     service.provider.play({ poll: "succeeded", download: "image" });
     await service.work();
-    const finished = "This panorama is finished. You can delete it on your works page.";
+    const finished = "This panorama is finished. You can delete it in your panoramas.";
     expect(await member.post(`/works/${late.id}/cancel`)).toMatchObject({ status: 409, error: finished });
     expect((await tiles())[0]).toContain("<img");
     expect(await service.ledger.balance(ann.id)).toBe(96);
