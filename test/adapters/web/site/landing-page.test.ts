@@ -29,7 +29,7 @@ describe("the newest panoramas on the landing page", () => {
 
   it("are the last six, each with the colour of its picture, which is loaded when the reader comes near", async () => {
     for (let index = 1; index <= 7; index++) await service.kept(ann, { prompt: `place ${index}` });
-    laterBy(10_000);
+    await laterBy(10_000);
     const { section, titles } = await shown();
     expect(titles).toEqual([7, 6, 5, 4, 3, 2].map((index) => `place ${index}`));
     expect(section.match(/ loading="lazy"/g)).toHaveLength(6);
@@ -37,13 +37,13 @@ describe("the newest panoramas on the landing page", () => {
   });
 
   it("are read once in ten seconds, whoever comes", async () => {
-    laterBy(10_000);
+    await laterBy(10_000);
     const list = vi.spyOn(service.tasks, "listPublic");
     await shown();
-    laterBy(9_999);
+    await laterBy(9_999);
     await shown();
     expect(list).toHaveBeenCalledTimes(1);
-    laterBy(1);
+    await laterBy(1);
     await shown();
     expect(list).toHaveBeenCalledTimes(2);
     list.mockRestore();
