@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The container image of the service. docs/deployment.md says how to run it.
+# The container image of the service. bootstrap/deployment/README.md says how to run it.
 # `npm run verify image` runs these steps.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app

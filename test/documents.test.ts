@@ -29,7 +29,7 @@ const MAIN_DOCUMENTS = [
 ];
 
 /** What operators look up. */
-const REFERENCE_DOCUMENTS = await markdownIn("docs");
+const REFERENCE_DOCUMENTS = ["adapters/observability/README.md", "bootstrap/deployment/README.md"];
 
 /** Every document that people write. */
 const DOCUMENTS = [
@@ -37,7 +37,7 @@ const DOCUMENTS = [
   ".github/pull_request_template.md",
   ...(await markdownIn("adapters")),
   ...(await markdownIn("bootstrap/packages")),
-  ...REFERENCE_DOCUMENTS,
+  "bootstrap/deployment/README.md",
   ...(await markdownIn("test", /(^|\/)README\.md$/)),
 ];
 
@@ -99,7 +99,7 @@ describe("the documents", () => {
     expect(there.sort()).toEqual([...MAIN_DOCUMENTS, ".github/pull_request_template.md"].sort());
   });
 
-  it(`have at most ${MAIN_LINES_MAX} lines together, those in docs ${REFERENCE_LINES_MAX}, and README.md ${README_LINES_MAX}`, async () => {
+  it(`have at most ${MAIN_LINES_MAX} lines together, those that operators look up ${REFERENCE_LINES_MAX}, and README.md ${README_LINES_MAX}`, async () => {
     expect(await linesTogether(MAIN_DOCUMENTS)).toBeLessThanOrEqual(MAIN_LINES_MAX);
     expect(await linesTogether(REFERENCE_DOCUMENTS)).toBeLessThanOrEqual(REFERENCE_LINES_MAX);
     expect(await linesOf("README.md")).toBeLessThanOrEqual(README_LINES_MAX);

@@ -52,7 +52,7 @@ const created = createdTaskSchema.extend({
 });
 
 const nextStep = ({ active_tasks }: Offer): string =>
-  "Returns a task id immediately; the generation itself takes about 30 to 60 seconds. Then call get_panorama_task with " +
+  "Returns a task id immediately; the generation itself takes about 30 to 60 seconds, or estimated_seconds if that is known. Then call get_panorama_task with " +
   "that id every few seconds, or with wait_seconds, until the task has succeeded or failed. Do not call this tool again " +
   "to check the progress: that would create and charge another panorama. " +
   `An account can have at most ${active_tasks} tasks in processing at the same time.`;

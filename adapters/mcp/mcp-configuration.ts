@@ -1,7 +1,6 @@
 /** The release of the MCP server and its package (specification, Versioning). */
 export const MCP_VERSION = "0.1.0";
 
-/** The person replaces this with their own key. */
 const KEY_PLACEHOLDER = "sk-...";
 
 /** Path of the package at the service. npx caches a URL forever, so the version is part of the path. */
@@ -16,6 +15,8 @@ export type McpConfigurations = {
   readonly vsCode: string;
   /** A shell command. */
   readonly claudeCode: string;
+  /** What the person replaces by a key. */
+  readonly keyPlaceholder: string;
 };
 
 /** @param origin the public origin of the service, without a trailing slash */
@@ -27,6 +28,7 @@ export function mcpConfigurations(origin: string): McpConfigurations {
     npx: json({ mcpServers: { panorama: entry } }),
     npxOnWindows: json({ mcpServers: { panorama: { ...entry, command: "npx.cmd" } } }),
     vsCode: json({ servers: { panorama: { type: "stdio", ...entry } } }),
+    keyPlaceholder: KEY_PLACEHOLDER,
     claudeCode: `claude mcp add panorama --env PANORAMA_API_KEY=${KEY_PLACEHOLDER} -- npx -y ${url}`,
   };
 }

@@ -134,7 +134,7 @@ export class S3Upload {
       const isCompleted = await this.complete(uploadId, uploaded, condition);
       return isCompleted && uploaded.every(({ isConfirmed }) => isConfirmed) ? "confirmed" : "unconfirmed";
     } catch (error) {
-      // If this fails, a rule of the bucket deletes the parts (docs/deployment.md).
+      // If this fails, a rule of the bucket deletes the parts (bootstrap/deployment/README.md).
       const command = new AbortMultipartUploadCommand({ ...this.place, UploadId: uploadId });
       await this.retries.once((abortSignal) => this.client.send(command, { abortSignal }));
       if (statusOf(error) === 412) return "exists";

@@ -69,7 +69,7 @@ const makeServer = async (config: Config, logger: Logger): Promise<MakeServer> =
   if (name === "native" && isReachedDirectly(config)) {
     logger.warn(
       { event: "native_http_server_without_proxy", host: config.host },
-      `The native HTTP server listens at ${config.host}, and TRUSTED_PROXIES names no proxy on another machine. It refuses some correct HTTP that is unusual ("Limits of the HTTP server" in docs/deployment.md): put a proxy in front, or set HTTP_SERVER=node.`,
+      `The native HTTP server listens at ${config.host}, and TRUSTED_PROXIES names no proxy on another machine. It refuses some correct HTTP that is unusual ("Limits of the HTTP server" in bootstrap/deployment/README.md): put a proxy in front, or set HTTP_SERVER=node.`,
     );
   }
   return make;

@@ -211,8 +211,8 @@ describe("bootstrap/deployment/nginx.conf", () => {
     expect(nginx).not.toMatch(/proxy_request_buffering off|underscores_in_headers on|ignore_invalid_headers off/);
   });
 
-  it("contains every line that docs/deployment.md explains", () => {
-    const [, explained = ""] = /^## nginx$(.*?)^## /ms.exec(read("docs/deployment.md")) ?? [];
+  it("contains every line that bootstrap/deployment/README.md explains", () => {
+    const [, explained = ""] = /^## nginx$(.*?)^## /ms.exec(read("bootstrap/deployment/README.md")) ?? [];
     const lines = [...explained.matchAll(/^\| `([^`]+)` \|/gm)].map(([, line = ""]) => line);
     expect(lines.length).toBeGreaterThanOrEqual(6);
     expect(lines.filter((line) => !nginx.includes(line))).toEqual([]);

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { freePort } from "./free-port.js";
 
-/** The configuration that docs/deployment.md explains. */
+/** The configuration that bootstrap/deployment/README.md explains. */
 const EXAMPLE = "bootstrap/deployment/nginx.conf";
 
 /** What the example names and a test cannot use: addresses of the instances, port and certificate. */

@@ -14,6 +14,7 @@ export type McpOffer = {
   readonly npxOnWindows: string;
   readonly vsCode: string;
   readonly claudeCode: string;
+  readonly keyPlaceholder: string;
   readonly packagePath: string;
 };
 
@@ -36,7 +37,7 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
 own machine and needs Node.js 20 or later. The download is free.</p>
 <ol>
 <li>${keyStep(visitor, secret, layout.hasSignUp)}</li>
-<li>Open your client below and copy its configuration${secret === undefined && html`; replace <code>sk-...</code> with your key`}.
+<li>Open your client below and copy its configuration${secret === undefined && html`; replace <code>${offer.keyPlaceholder}</code> with your key`}.
 Keep the key in that file: never type it into a chat.</li>
 <li>Restart the client and try: <q>How many credits do I have?</q></li>
 </ol>
@@ -45,7 +46,7 @@ Keep the key in that file: never type it into a chat.</li>
 ${clientsOf(offer).map(
   ({ name, file, text }, index) => html`<details name="client"${index === 0 && html` open`}><summary>${name}</summary>
 <p>${file}</p>
-<div class="code"><pre tabindex="0" aria-label="${name}"><code>${secret === undefined ? text : text.replace("sk-...", secret)}</code></pre></div></details>
+<div class="code"><pre tabindex="0" aria-label="${name}"><code>${secret === undefined ? text : text.replace(offer.keyPlaceholder, secret)}</code></pre></div></details>
 `,
 )}
 

@@ -18,7 +18,7 @@ const numbered = (count: number): string[] => Array.from({ length: count }, (_, 
 /** `silent`: no answer. `closed`: the connection is closed. `JSON`: with the error body of the interface. */
 type Behaviour = "200" | "404" | "silent" | `${number} closed` | `${number} JSON` | `${number} JSON closed`;
 
-/** What a correct client never sends. docs/deployment.md sums up what the servers do. */
+/** What a correct client never sends. bootstrap/deployment/README.md sums up what the servers do. */
 const MALFORMED: readonly (readonly [request: string, text: string, native: Behaviour, node: Behaviour])[] = [
   ["99 headers", health(...numbered(98)), "silent", "200"],
   ["a space before the colon", health("x : 1"), "silent", "400 JSON closed"],
