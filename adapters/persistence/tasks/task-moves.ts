@@ -28,7 +28,7 @@ type Move = {
 };
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
-export async function moveTask(
+export async function writeMove(
   { database, writes, clock, observer }: SqlTaskContext,
   move: Move,
 ): Promise<Result<void, StaleTask>> {

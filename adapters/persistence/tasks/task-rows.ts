@@ -12,7 +12,7 @@ import {
   branded,
   date,
   integer,
-  json,
+  jsonValue,
   oneOf,
   optional,
   pairs,
@@ -52,7 +52,7 @@ const ifRead = <T>(row: Row, column: string, read: (row: Row, column: string) =>
 
 const withFigures = (task: Task, row: Row): Task =>
   typeof row.result_figures === "string" && (task.state === "succeeded" || task.state === "failed")
-    ? { ...task, figures: json<ResultFigures>(row, "result_figures") }
+    ? { ...task, figures: jsonValue<ResultFigures>(row, "result_figures") }
     : task;
 
 const withDetail = (task: Task, row: Row): Task =>

@@ -1,8 +1,8 @@
 import type { ClientConfig } from "pg";
 import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 import type { Row } from "../sql/columns.js";
-import type { Connections, DatabaseLoad, Lease, PostgresStatement, Timeouts } from "./connections.js";
-import { PostgresConnection } from "./postgres-connection.js";
+import type { Connections, DatabaseLoad, LeasedConnection, PostgresStatement, Timeouts } from "./connections.js";
+import { PipelinedConnection } from "./pipelined-connection.js";
 import { PostgresQuery } from "./postgres-query.js";
 
 /*
@@ -34,7 +34,7 @@ const SENT_PER_TICK_AT_FIRST = 256;
 const LAST_TICK_WEIGHT = 0.3;
 
 type Waiting = {
-  readonly send: (connection: PostgresConnection) => void;
+  readonly send: (connection: PipelinedConnection) => void;
   readonly fail: (error: Error) => void;
   ticks: number;
 };
@@ -44,9 +44,9 @@ export class PostgresConnections implements Connections {
   readonly max: number;
   private readonly config: ClientConfig;
   private readonly timeouts: Timeouts;
-  private readonly all = new Set<PostgresConnection>();
+  private readonly all = new Set<PipelinedConnection>();
   /** The most recently used connection is used first, so that unneeded ones are closed. */
-  private readonly idle: PostgresConnection[] = [];
+  private readonly idle: PipelinedConnection[] = [];
   /** Statements of work in progress. They are sent first, so that begun work ends before more begins. */
   private readonly waiting: Waiting[] = [];
   /** First statements of requests. */
@@ -99,7 +99,7 @@ export class PostgresConnections implements Connections {
   }
 
   /** Gives one connection to one caller. Statements that are in flight on it are answered first. */
-  lease(): Promise<Lease> {
+  lease(): Promise<LeasedConnection> {
     return new Promise((resolve, reject) => {
       this.onceFree((connection) => {
         connection.exclusive = true;
@@ -118,7 +118,7 @@ export class PostgresConnections implements Connections {
     await Promise.all(closed);
   }
 
-  private leaseOf(connection: PostgresConnection): Lease {
+  private leaseOf(connection: PipelinedConnection): LeasedConnection {
     return {
       query: (statement, parameters) =>
         new Promise((resolve, reject) => {
@@ -136,7 +136,7 @@ export class PostgresConnections implements Connections {
   }
 
   private send(
-    connection: PostgresConnection,
+    connection: PipelinedConnection,
     { text, name }: PostgresStatement,
     parameters: readonly unknown[],
     done: (error: Error | null, rows: Row[]) => void,
@@ -155,7 +155,7 @@ export class PostgresConnections implements Connections {
     connection.client.query(query);
   }
 
-  private answered(connection: PostgresConnection): void {
+  private answered(connection: PipelinedConnection): void {
     connection.ticks = 0;
     connection.inFlight -= 1;
     if (connection.inFlight === 0) {
@@ -166,7 +166,7 @@ export class PostgresConnections implements Connections {
   }
 
   /** Calls one of the two, at once or later. */
-  private onceFree(send: (connection: PostgresConnection) => void, fail: (error: Error) => void, first = false): void {
+  private onceFree(send: (connection: PipelinedConnection) => void, fail: (error: Error) => void, first = false): void {
     const connection = this.closing || this.waitingCount > 0 ? undefined : this.free();
     if (this.closing) fail(closedError());
     else if (connection !== undefined) send(connection);
@@ -186,10 +186,10 @@ export class PostgresConnections implements Connections {
     return this.arriving.shift();
   }
 
-  private free(): PostgresConnection | undefined {
+  private free(): PipelinedConnection | undefined {
     const idle = this.idle.pop();
     if (idle !== undefined || this.all.size < this.max) return idle;
-    let best: PostgresConnection | undefined;
+    let best: PipelinedConnection | undefined;
     for (const connection of this.all) {
       if (connection.acceptsMore && (best === undefined || connection.inFlight < best.inFlight)) best = connection;
     }
@@ -232,26 +232,26 @@ export class PostgresConnections implements Connections {
   }
 
   /** The driver throws if it cannot read a certificate that the URL names. */
-  private newConnection(): PostgresConnection | undefined {
+  private newConnection(): PipelinedConnection | undefined {
     try {
-      return new PostgresConnection(this.config);
+      return new PipelinedConnection(this.config);
     } catch (error) {
       this.next()?.fail(error as Error);
       return undefined;
     }
   }
 
-  private rest(connection: PostgresConnection): void {
+  private rest(connection: PipelinedConnection): void {
     if (connection.state === "open" && !this.closing) this.idle.push(connection);
     else this.end(connection);
   }
 
-  private retire(connection: PostgresConnection): void {
+  private retire(connection: PipelinedConnection): void {
     connection.state = "retired";
     if (connection.inFlight === 0) this.end(connection);
   }
 
-  private end(connection: PostgresConnection): void {
+  private end(connection: PipelinedConnection): void {
     if (!this.all.delete(connection)) return;
     const index = this.idle.indexOf(connection);
     if (index !== -1) this.idle.splice(index, 1);

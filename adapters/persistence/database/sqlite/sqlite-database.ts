@@ -11,7 +11,7 @@ import type { SqliteFile } from "./open-sqlite-file.js";
 import { fullOr, requireRoom } from "./require-room.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import { SqliteReader } from "./sqlite-reader.js";
-import { begin, type Outcome, runInSavepoint } from "./sqlite-transaction.js";
+import { begin, type PartOutcome, runInSavepoint } from "./sqlite-transaction.js";
 import { WriteAheadLog } from "./write-ahead-log.js";
 
 /** Requests read keys and tasks in no order: 100,000 accounts with a task of each take 100 MiB. */
@@ -35,7 +35,7 @@ const WAIT_MILLISECONDS_MIN = 50;
 
 type Queued = {
   readonly run: (sql: Sql) => Promise<Result<unknown, unknown>>;
-  readonly settle: (outcome: Outcome) => void;
+  readonly settle: (outcome: PartOutcome) => void;
 };
 
 /**
@@ -109,7 +109,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcome) =>
+      const settle = (outcome: PartOutcome) =>
         "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(fullOr(outcome.thrown));
       this.queue.push({ run: work, settle });
       this.writing ??= this.writeQueued();
@@ -221,10 +221,10 @@ export class SqliteDatabase implements Database, SynchronousReads {
   }
 
   /** What goes on with an outcome takes time of the turn, too. */
-  private async settle(group: readonly Queued[], outcomes: readonly Outcome[]): Promise<void> {
+  private async settle(group: readonly Queued[], outcomes: readonly PartOutcome[]): Promise<void> {
     let turnSince = performance.now();
     for (const [index, { settle }] of group.entries()) {
-      settle(outcomes[index] as Outcome);
+      settle(outcomes[index] as PartOutcome);
       await new Promise<void>((resolve) => process.nextTick(resolve)); // after all that goes on at once
       if (performance.now() - turnSince <= TURN_MILLISECONDS) continue;
       await setImmediate();
@@ -233,12 +233,12 @@ export class SqliteDatabase implements Database, SynchronousReads {
   }
 
   /** Throws if nothing of the group was committed. The outcomes are those of its first transactions, at least one. */
-  private async commit(group: readonly Queued[]): Promise<Outcome[]> {
+  private async commit(group: readonly Queued[]): Promise<PartOutcome[]> {
     if (this.broken !== undefined) throw this.broken;
     let release = () => {};
     await begin(this.writer, "begin immediate");
     try {
-      const outcomes: Outcome[] = [];
+      const outcomes: PartOutcome[] = [];
       let turnSince = performance.now();
       for (const { run } of group) {
         if (performance.now() - turnSince > TURN_MILLISECONDS) {

@@ -10,7 +10,7 @@ const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
 /** What a part of a transaction has come to. */
-export type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
+export type PartOutcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
 
 /**
  * Waits without blocking the event loop while another process holds the write lock, or while an embedder has a
@@ -38,7 +38,7 @@ export async function begin(connection: SqliteConnection, statement: string): Pr
 export async function runInSavepoint(
   connection: SqliteConnection,
   run: (sql: Sql) => Promise<Result<unknown, unknown>>,
-): Promise<Outcome> {
+): Promise<PartOutcome> {
   connection.execute("savepoint one");
   let undoneBy: unknown;
   const outcome = await run(async (statement, parameters = []) => {
@@ -50,8 +50,8 @@ export async function runInSavepoint(
       throw error;
     }
   }).then(
-    (result): Outcome => ({ result }),
-    (thrown: unknown): Outcome => ({ thrown }),
+    (result): PartOutcome => ({ result }),
+    (thrown: unknown): PartOutcome => ({ thrown }),
   );
   // Some errors (a full disk) roll the whole transaction back: then all of the group fail, with that error.
   if (!connection.isTransaction) throw "thrown" in outcome ? outcome.thrown : undoneBy;

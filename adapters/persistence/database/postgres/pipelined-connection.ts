@@ -4,7 +4,7 @@ import type { PreparedStatement } from "./postgres-query.js";
 const IN_FLIGHT_MAX = 8;
 
 /** A connection with the statements in flight on it. `postgres-connections.ts` says when it accepts more. */
-export class PostgresConnection {
+export class PipelinedConnection {
   readonly client: Client;
   readonly closed: Promise<void>;
   /** The statements that it has prepared, by name. */
