@@ -3,11 +3,9 @@ import type { Email } from "../domain/accounts/account.js";
 import type { AdjustmentReason } from "../domain/credits/adjustment.js";
 import type { AccountId, TaskId } from "../domain/ids.js";
 import { type NotFound, notFound, type TasksActive } from "./errors.js";
+import type { ApplicationPorts } from "./ports/application-ports.js";
 import type { Clock } from "./ports/clock.js";
-import type { AccountStore } from "./ports/stores/account-stores.js";
-import type { AccountErasure, OperatorStore } from "./ports/stores/operator-store.js";
-
-type ClosingPorts = { readonly accounts: AccountStore; readonly operators: OperatorStore; readonly clock: Clock };
+import type { AccountErasure } from "./ports/stores/operator-store.js";
 
 const PAGE_SIZE = 500;
 
@@ -19,7 +17,10 @@ const CLOSED = "The account was closed" as AdjustmentReason;
  * remaining balance is removed, a debt stays. Refused while tasks are in processing. If interrupted, background work
  * (background/erase.ts) or another call finishes it.
  */
-export async function closeAccount(ports: ClosingPorts, id: AccountId): Promise<Result<void, NotFound | TasksActive>> {
+export async function closeAccount(
+  ports: Pick<ApplicationPorts, "accounts" | "operators" | "clock">,
+  id: AccountId,
+): Promise<Result<void, NotFound | TasksActive>> {
   const { accounts, operators, clock } = ports;
   if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
   const now = clock.now();

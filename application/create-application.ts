@@ -25,33 +25,10 @@ import { type GenerationTime, generationTime } from "./panoramas/generation-time
 import { panoramas } from "./panoramas/panoramas.js";
 import { progress } from "./panoramas/progress.js";
 import { uploads } from "./panoramas/uploads.js";
-import type { MakeSchedule } from "./ports/clock.js";
-import type { GenerationProvider, ProviderWebhooks } from "./ports/generation-provider.js";
-import type { Imaging } from "./ports/imaging.js";
-import type { Mail } from "./ports/mail.js";
-import type { ObjectStorage } from "./ports/object-storage.js";
-import type { Payments } from "./ports/payments.js";
-import type { Reporter } from "./ports/reporter.js";
-import type { EventSignals, TaskSignals } from "./ports/signals.js";
+import type { ApplicationPorts } from "./ports/application-ports.js";
+import type { TaskSignals } from "./ports/signals.js";
 import type { StorePorts } from "./ports/stores/stores.js";
-import type { WebhookSender } from "./ports/webhook-sender.js";
 import { endpointTests, ensureDefaultEndpoint, webhooks } from "./webhooks/webhooks.js";
-
-export type ApplicationPorts = StorePorts & {
-  readonly provider: GenerationProvider;
-  readonly storage: ObjectStorage;
-  readonly imaging: Imaging;
-  readonly mail: Mail;
-  readonly payments: Payments;
-  readonly webhookSender: WebhookSender;
-  readonly signals: TaskSignals;
-  readonly eventSignals: EventSignals;
-  readonly reporter: Reporter;
-  /** The providers that send webhooks, by name. Absent: there is none. */
-  readonly providerWebhooks?: ReadonlyMap<string, ProviderWebhooks> | undefined;
-  /** Runs the background work. Default: a schedule based on `clock`. */
-  readonly schedule?: MakeSchedule | undefined;
-};
 
 type StoreSettings = Pick<ApplicationSettings, "signUp" | "gallery" | "welcomeCredits"> &
   Pick<CompleteSettings, "policy" | "webhookPrivateOrigins">;

@@ -149,7 +149,7 @@ const thrown = (error: unknown): CommandError => {
 };
 
 /** Output and exit status of a process. */
-export type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
+type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
 
 /** Runs the command of these arguments. Some, such as those that ask, also use the streams of the process. */
 export const answerTo = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Answer> => {

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
-import { backupSqlite, objectNamesIn } from "../adapters/persistence/backup-sqlite.js";
+import { backupSqlite, objectNamesInBackup } from "../adapters/persistence/backup-sqlite.js";
 import { type CopiedObjects, copyObjects } from "../adapters/storage/copy-objects.js";
 import { syncFolder } from "../adapters/system/files.js";
 
@@ -35,7 +35,7 @@ export const backupWithObjects = async (
     for (let round = 1; ; round += 1) {
       const made = await backupSqlite(file, database);
       if (made.isErr()) return err(made.error);
-      const copied = await copyObjects(objects, join(folder, "objects"), objectNamesIn(database));
+      const copied = await copyObjects(objects, join(folder, "objects"), objectNamesInBackup(database));
       if (copied.missing.length === 0 || round === ROUNDS_MAX) {
         await syncFolder(folder);
         await rename(folder, target);

@@ -32,7 +32,6 @@ const errorOf =
 
 export const failed = errorOf("failed");
 export const misused = errorOf("usage");
-export const notFound = errorOf("not_found");
 export const refused = errorOf("refused");
 export const misconfigured = errorOf("configuration");
 

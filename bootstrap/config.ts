@@ -226,4 +226,4 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 export const isReachedDirectly = ({ host, trustedProxies }: Pick<Config, "host" | "trustedProxies">): boolean =>
   !LOOPBACK.test(host) && trustedProxies.every(([network]) => network.range() === "loopback");
 
-export const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");
+export const sqlitePath = (dataDir: string): string => join(dataDir, "panorama.sqlite");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { homedir, uptime } from "node:os";
 import { join } from "node:path";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
-import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
+import { parseServiceUrl, webSiteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { currentOffer } from "../adapters/mcp/current-offer.js";
 import { downloadFromWeb } from "../adapters/mcp/download-from-web.js";
@@ -34,7 +34,7 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
   const servers = panoramaMcpServer({
     offer: currentOffer(client, log),
     client,
-    site: siteOf(baseUrl.value),
+    site: webSiteOf(baseUrl.value),
     folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? defaultFolder(), home(), log),
     unconfirmed: unconfirmedCreations(environment, [baseUrl.value, apiKey]),
     clock: new SystemClock(),

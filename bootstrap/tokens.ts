@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
-import type { Check } from "../adapters/http/routes/operations-routes.js";
+import type { Dependency } from "../adapters/http/routes/operations-routes.js";
 import type { SignPicture } from "../adapters/imaging/provenance/sign-picture.js";
 import type { SigningPair } from "../adapters/imaging/provenance/signing-pair.js";
 import type { AwayLog } from "../adapters/observability/logger.js";
@@ -84,7 +84,7 @@ export const tokens = {
   requestObserver: token<RequestObserver>("requestObserver"),
   providerCircuits: token<ProviderCircuits>("providerCircuits"),
   /** Checks of `GET /readyz`. */
-  readinessChecks: token<() => Promise<readonly Check[]>>("readinessChecks"),
+  readinessChecks: token<() => Promise<readonly Dependency[]>>("readinessChecks"),
 
   // mail, payments, webhooks
   /** `close` waits for e-mails that are being sent; absent where none are sent. */

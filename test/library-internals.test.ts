@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { KNOWN_VERSIONS as OF_HTTP } from "../adapters/http/library-internals.js";
-import { KNOWN_VERSIONS as OF_PERSISTENCE } from "../adapters/persistence/library-internals.js";
+import { KNOWN_HYPER_EXPRESS as OF_HTTP } from "../adapters/http/library-internals.js";
+import { KNOWN_PG as OF_PERSISTENCE } from "../adapters/persistence/library-internals.js";
 
 it.each(Object.entries({ ...OF_HTTP, ...OF_PERSISTENCE }))(
   "%s has the version whose internal parts were checked",

@@ -16,7 +16,7 @@ import type {
 import type { Offer, ServiceAbilities } from "./offer.js";
 import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
 import type { ImageSource, ReferenceImage } from "./read-images.js";
-import { get, pathOf, readRequest } from "./requests/api-requests.js";
+import { get, panoramaPath, readRequest } from "./requests/api-requests.js";
 import {
   isAbilities,
   isCreated,
@@ -147,7 +147,7 @@ export class PanoramaClient {
    * the scope `read` of the key, only its end.
    */
   cancel(id: string, options: CallOptions = {}): Call<PanoramaTask | CanceledTask> {
-    const path = `${pathOf(id)}/cancel`;
+    const path = `${panoramaPath(id)}/cancel`;
     const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
     return this.#requests.call(request, options, { taskId: id });
   }
@@ -156,7 +156,7 @@ export class PanoramaClient {
   delete(id: string, options: CallOptions = {}): Call<void> {
     const request = {
       method: "DELETE",
-      path: pathOf(id),
+      path: panoramaPath(id),
       headers: {},
       isAnswer: isEmpty,
       signal: options.signal,

@@ -22,7 +22,7 @@ export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest
 };
 
 /** The URL of the service's web pages, without a trailing slash: append `/works`, for example. */
-export const siteOf = (url: ServiceUrl): string => url.replace(/\/api\/v1$/, "");
+export const webSiteOf = (url: ServiceUrl): string => url.replace(/\/api\/v1$/, "");
 
 /** The version in package.json. A test checks it. */
 export const CLIENT_VERSION = "3.0.0";

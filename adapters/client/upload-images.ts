@@ -5,7 +5,7 @@ import type { Offer } from "./offer.js";
 import { panoramaError } from "./panorama-error.js";
 import { admitImages, type ImageSource, isSizeRule, limitsOf, type ReferenceImage, readImages } from "./read-images.js";
 import { isUploaded } from "./requests/check-answer.js";
-import type { Answer } from "./requests/send-request.js";
+import type { ApiAnswer } from "./requests/send-request.js";
 import type { ServiceRequests } from "./requests/service-requests.js";
 import type { UploadedImages } from "./resources.js";
 
@@ -18,7 +18,7 @@ export const uploadImages = async (
   images: ImageSource | readonly ImageSource[],
   { limits, signal, timeout = requests.limits.timeout, maxRetries }: UploadOptions,
   readOffer: (signal: AbortSignal | undefined) => Promise<Offer>,
-): Promise<Answer<UploadedImages>> => {
+): Promise<ApiAnswer<UploadedImages>> => {
   const sources = Array.isArray(images) ? (images as readonly ImageSource[]) : [images as ImageSource];
   const read = await readImages(sources, signal);
   let types = admitImages(read, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));

@@ -11,7 +11,7 @@ import { addRestRoutes, type RestParts, type RestSettings } from "./route-table.
 import { type Handler, Router } from "./router.js";
 import { type Assets, assetRoute } from "./routes/asset-route.js";
 import { type McpPackage, mcpPackageRoute } from "./routes/mcp-package-route.js";
-import { type Check, healthRoute, metricsRoute, readinessRoute } from "./routes/operations-routes.js";
+import { type Dependency, healthRoute, metricsRoute, readinessRoute } from "./routes/operations-routes.js";
 import { pageRoute } from "./routes/page-route.js";
 import { peopleFallback } from "./routes/people-fallback.js";
 import { type TemporaryImage, temporaryImageRoute } from "./routes/temporary-image-route.js";
@@ -29,7 +29,7 @@ export type HttpServerParts = RestParts & {
   readonly temporaryImage: TemporaryImage | undefined;
   /** Absent if the MCP server is not built. */
   readonly mcpPackage: McpPackage | undefined;
-  readonly checks: () => Promise<readonly Check[]>;
+  readonly checks: () => Promise<readonly Dependency[]>;
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly observer: Observer;

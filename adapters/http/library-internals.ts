@@ -6,16 +6,16 @@ import type { Request, Response, Server } from "hyper-express";
  */
 
 /** The version that has these parts. */
-export const KNOWN_VERSIONS = { "hyper-express": "6.17.4" } as const;
+export const KNOWN_HYPER_EXPRESS = { "hyper-express": "6.17.4" } as const;
 
 /** The names of the parts that were checked; no two libraries have a part of the same name. */
 const checked = new Set<string>();
 
 /** Throws if `owner` lacks this part with this type. Checks each part only once. */
-const requirePart = (library: keyof typeof KNOWN_VERSIONS, owner: object, part: string, type: string): void => {
+const requirePart = (library: keyof typeof KNOWN_HYPER_EXPRESS, owner: object, part: string, type: string): void => {
   if (checked.has(part)) return;
   if (typeof Reflect.get(owner, part) !== type) {
-    throw new Error(`${library} ${part} is not a ${type}, as it is in version ${KNOWN_VERSIONS[library]}.`);
+    throw new Error(`${library} ${part} is not a ${type}, as it is in version ${KNOWN_HYPER_EXPRESS[library]}.`);
   }
   checked.add(part);
 };

@@ -20,7 +20,7 @@ const STEP_MILLISECONDS = 15_000;
 const SENDING_MILLISECONDS = 60_000;
 
 /** `permanent`: another attempt fails, too. */
-export type Failure = { readonly permanent: boolean; readonly detail: string };
+export type SendingFailure = { readonly permanent: boolean; readonly detail: string };
 
 /** Sends e-mails through a mail server (SMTP), each on a connection of its own. */
 export class SmtpSender {
@@ -35,7 +35,7 @@ export class SmtpSender {
   }
 
   /** Makes one attempt, which takes at most a minute. Never rejects. */
-  async send(message: SentMessage): Promise<Failure | undefined> {
+  async send(message: SentMessage): Promise<SendingFailure | undefined> {
     const { from, publicUrl, siteName } = this.settings;
     try {
       // An object, because nodemailer reads text as a list of addresses.
@@ -65,7 +65,7 @@ const transportTo = (url: string, stepMilliseconds = STEP_MILLISECONDS) =>
  * SMTP: a reply of 500 or more is permanent, but not to our login, which the operator can mend. Errors without a reply
  * are limits of the connection.
  */
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): SendingFailure {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const permanent = Number(responseCode ?? 0) >= 500 && code !== "EAUTH";
   return { permanent, detail: error instanceof Error ? error.message : String(error) };

@@ -16,7 +16,7 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import { pixelSize, pricesSentence } from "../wording/numbers.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/sentences.js";
-import { createdTaskSchema, panoramaOutputSchema } from "./task-schemas.js";
+import { createdTaskSchema, toolOutputSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
@@ -48,7 +48,7 @@ const created = createdTaskSchema.extend({
   credits_charged: createdTaskSchema.shape.credits_charged.describe(
     "Credits reserved now. They are refunded automatically if the generation fails.",
   ),
-  output: panoramaOutputSchema.optional().describe("The links, once the panorama is finished."),
+  output: toolOutputSchema.optional().describe("The links, once the panorama is finished."),
 });
 
 const nextStep = ({ active_tasks }: Offer): string =>

@@ -6,7 +6,7 @@ import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { forecastWords } from "../wording/sentences.js";
 import { canBeTaskId } from "./task-resources.js";
-import { panoramaOutputSchema, panoramaTaskSchema, taskErrorSchema } from "./task-schemas.js";
+import { toolErrorSchema, toolOutputSchema, toolTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 
@@ -39,7 +39,7 @@ const output = z.object({
     .int()
     .optional()
     .describe("While it is processing, if it is known: roughly how many seconds it still takes."),
-  output: panoramaOutputSchema
+  output: toolOutputSchema
     .extend({
       image_url: z
         .string()
@@ -50,7 +50,7 @@ const output = z.object({
         .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
     })
     .optional(),
-  error: taskErrorSchema
+  error: toolErrorSchema
     .extend({ what_to_do: z.string().optional().describe("What to do next, by the reason.") })
     .optional(),
 });
@@ -88,12 +88,12 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
       const task = read.value;
       if (seconds > 0) await progress(seconds, seconds, progressMessage[task.status]);
       // Leaves out what a newer service says beyond it.
-      const known = panoramaTaskSchema.parse(task);
+      const known = toolTaskSchema.parse(task);
       const structured =
         known.status === "failed" && task.status === "failed"
           ? { ...known, error: { ...known.error, what_to_do: afterFailure(task) } }
           : known;
-      return ok({ structured, message: messageOf(task) });
+      return ok({ structured, message: taskMessage(task) });
     },
   });
 
@@ -109,7 +109,7 @@ export const isFinished = (task: PanoramaTask): boolean =>
   (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
 
 /** State of the task in words, and the next step. */
-export const messageOf = (task: PanoramaTask): string => {
+export const taskMessage = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":
       return `${[`Task ${task.id} is still processing`, ...forecastWords(task)].join(", ")}. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;

@@ -8,7 +8,7 @@ import {
   type Transport,
   UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/server";
-import { messageOf, withSentence } from "./unusual-messages.js";
+import { usualMessage, withSentence } from "./unusual-messages.js";
 
 /** Requests of a line: the open ones, and the answers so far. */
 type Batch = { readonly open: RequestId[]; readonly answers: unknown[] };
@@ -98,7 +98,7 @@ export class LineTransport implements Transport {
   #accept(value: unknown, batch?: Batch): JSONRPCMessage | undefined {
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(messageOf(value));
+      message = parseJSONRPCMessage(usualMessage(value));
     } catch {
       if (isUnanswerable(value)) this.onerror?.(new Error(NO_MESSAGE));
       else this.#refuse(value, ProtocolErrorCode.InvalidRequest, NO_MESSAGE, batch);

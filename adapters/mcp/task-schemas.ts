@@ -7,7 +7,7 @@ const id = z.string().min(1);
 const creditsCharged = z.int().min(0);
 
 /** The picture of a task that has succeeded. */
-export const panoramaOutputSchema = z.object({
+export const toolOutputSchema = z.object({
   image_url: z.string(),
   slug: z.string(),
   /** Absent if the installation has no viewer. */
@@ -16,7 +16,7 @@ export const panoramaOutputSchema = z.object({
 });
 
 /** Reason of a failed task, and the parameter at fault. Omits a reason that this version does not know. */
-export const taskErrorSchema = z.object({
+export const toolErrorSchema = z.object({
   code: z.literal("generation_failed"),
   message: z.string(),
   reason: z.enum(PUBLIC_REASONS).optional().catch(undefined),
@@ -27,15 +27,15 @@ export const taskErrorSchema = z.object({
 const forecast = { queue_position: z.int().optional(), estimated_seconds: z.int().optional() };
 
 /** `output` may be missing for a moment after the task has succeeded. */
-export const panoramaTaskSchema = z.discriminatedUnion("status", [
+export const toolTaskSchema = z.discriminatedUnion("status", [
   z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged, ...forecast }),
   z.object({
     id,
     status: z.literal("succeeded"),
     credits_charged: creditsCharged,
-    output: panoramaOutputSchema.optional(),
+    output: toolOutputSchema.optional(),
   }),
-  z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, error: taskErrorSchema }),
+  z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, error: toolErrorSchema }),
 ]);
 
 /** The answer to a creation. A replay may return a task that is already finished. */

@@ -11,9 +11,9 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { forecastWords } from "../wording/sentences.js";
-import { isFinished, messageOf } from "./get-panorama-task.js";
+import { isFinished, taskMessage } from "./get-panorama-task.js";
 import { canBeTaskId } from "./task-resources.js";
-import { panoramaTaskSchema } from "./task-schemas.js";
+import { toolTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, callResultOf, errorResultOf } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 
@@ -122,5 +122,5 @@ function resultOfTask(task: PanoramaTask) {
     const { message } = task.error;
     return errorResultOf({ code: "generation_failed", message, what_to_do: afterFailure(task) });
   }
-  return callResultOf({ ...panoramaTaskSchema.parse(task), message: messageOf(task) });
+  return callResultOf({ ...toolTaskSchema.parse(task), message: taskMessage(task) });
 }

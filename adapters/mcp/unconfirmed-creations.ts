@@ -5,7 +5,7 @@ import type { Clock } from "../../application/ports/clock.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 
 /** A creation that is being sent. `continued`: an earlier call sent it already, and may have been accepted. */
-export type Creation = { readonly idempotencyKey: string; readonly continued: boolean };
+export type SentCreation = { readonly idempotencyKey: string; readonly continued: boolean };
 
 type Entry = {
   /** Hash of service, API key and request. */
@@ -55,7 +55,7 @@ export class UnconfirmedCreations {
   }
 
   /** Call this before the creation is sent, and `settle` or `leaveInDoubt` after it. */
-  begin(request: string): Creation {
+  begin(request: string): SentCreation {
     const text = JSON.stringify([...this.settings.scope, request]);
     const hash = createHash("sha256").update(text).digest("hex");
     const earlier = this.takeInDoubt(hash) ?? this.takeOrphan(hash);
@@ -65,14 +65,14 @@ export class UnconfirmedCreations {
   }
 
   /** The outcome of the creation is known. */
-  settle({ idempotencyKey }: Pick<Creation, "idempotencyKey">): void {
+  settle({ idempotencyKey }: Pick<SentCreation, "idempotencyKey">): void {
     const entry = this.own.get(idempotencyKey);
     this.own.delete(idempotencyKey);
     if (entry !== undefined) this.inFolder((folder) => rmSync(join(folder, fileName(entry)), { force: true }));
   }
 
   /** The creation may have been accepted: the next `begin` with the same request continues it. */
-  leaveInDoubt({ idempotencyKey }: Creation): void {
+  leaveInDoubt({ idempotencyKey }: SentCreation): void {
     const entry = this.own.get(idempotencyKey);
     if (entry !== undefined) this.inDoubt.add(entry);
   }

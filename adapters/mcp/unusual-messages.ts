@@ -5,7 +5,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/server";
  * and without `null` for what is absent. An empty list in the place of an object is one: some languages have one value
  * for both.
  */
-export function messageOf(value: unknown): unknown {
+export function usualMessage(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
   // A notification with an id would be a request.

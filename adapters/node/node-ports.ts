@@ -1,4 +1,4 @@
-import type { ApplicationPorts } from "../../application/create-application.js";
+import type { ApplicationPorts } from "../../application/ports/application-ports.js";
 import type { GenerationProvider, ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { Mail } from "../../application/ports/mail.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";

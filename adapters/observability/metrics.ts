@@ -56,19 +56,16 @@ export class Metrics {
   /** By route, method and status: to join them to one key takes longer than to look up three. */
   private readonly requestSecondsOf = new Map<string, Map<string, Map<number, Seconds>>>();
   private inFlight = 0;
-
   private readonly buildInfo = this.gauge({
     name: "panorama_build_info",
     help: "Always 1. The labels say which version runs, on which version of Node.js.",
     labelNames: ["version", "node"],
   });
-
   readonly credits = this.counter({
     name: "panorama_credits_total",
     help: "Credits that this instance has reserved for new tasks, charged for succeeded ones, refunded for failed ones, and granted for paid orders.",
     labelNames: ["kind"],
   });
-
   readonly tasks = this.gauge({
     name: "panorama_tasks",
     help: "Unfinished tasks of all instances by state, at most 10000 of each. Those that succeeded have an image to store or to erase.",
@@ -240,7 +237,6 @@ export class Metrics {
     help: "Runs of background work that threw.",
     labelNames: ["work"],
   });
-
   readonly logLinesLost = this.counter({
     name: "panorama_log_lines_lost_total",
     help: "Log lines that could not be written, for example on a full disk, and were dropped.",
@@ -279,13 +275,8 @@ export class Metrics {
     this.inFlight += 1;
   }
 
-  requestAnswered({
-    method,
-    route,
-    status,
-    seconds,
-    error,
-  }: Pick<FinishedRequest, "method" | "route" | "status" | "seconds" | "error">): void {
+  requestAnswered(request: Pick<FinishedRequest, "method" | "route" | "status" | "seconds" | "error">): void {
+    const { method, route, status, seconds, error } = request;
     this.inFlight -= 1;
     if (error !== undefined) this.requestErrors.inc({ kind: error });
     const known = this.requestSecondsOf.get(route)?.get(method)?.get(status);

@@ -37,7 +37,7 @@ export async function backupSqlite(file: string, target: string): Promise<Result
 }
 
 /** The names of the objects that must be in the storage, by this SQLite file (`objectNames`). */
-export async function* objectNamesIn(file: string): AsyncGenerator<readonly ObjectName[]> {
+export async function* objectNamesInBackup(file: string): AsyncGenerator<readonly ObjectName[]> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     yield* objectNames(async (statement, parameters = []) =>

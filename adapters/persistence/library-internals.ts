@@ -6,13 +6,13 @@ import type pg from "pg";
  */
 
 /** The versions that have these parts. */
-export const KNOWN_VERSIONS = { pg: "8.23.1" } as const;
+export const KNOWN_PG = { pg: "8.23.1" } as const;
 
 /** Throws if `owner` has no method with one of these names. */
 function requireMethods(owner: object, names: readonly string[]): void {
   for (const name of names) {
     if (typeof Reflect.get(owner, name) !== "function") {
-      throw new Error(`pg has no method ${name}, as it has in version ${KNOWN_VERSIONS.pg}.`);
+      throw new Error(`pg has no method ${name}, as it has in version ${KNOWN_PG.pg}.`);
     }
   }
 }

@@ -3,7 +3,8 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { migrationTexts } from "./database/schema/migrate.js";
-import { databaseOnConnection, type SqliteDatabase } from "./database/sqlite/sqlite-database.js";
+import type { SqliteDatabase } from "./database/sqlite/sqlite-database.js";
+import { databaseOnConnection } from "./database/sqlite/sqlite-on-connection.js";
 import { entityStores } from "./entity-stores.js";
 import { sqlStores } from "./sql-stores.js";
 

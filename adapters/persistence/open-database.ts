@@ -30,7 +30,7 @@ export async function openDatabase(installation: Installation): Promise<AnyDatab
 const databaseOf = async (installation: Installation) =>
   "pool" in installation
     ? (await import("./database/postgres/postgres-database.js")).databaseInPool(installation)
-    : (await import("./database/sqlite/sqlite-database.js")).databaseOnConnection(installation);
+    : (await import("./database/sqlite/sqlite-on-connection.js")).databaseOnConnection(installation);
 
 function nameOf(installation: Installation): string {
   if ("pool" in installation)

@@ -21,7 +21,7 @@ import { type EntityStores, loadLater } from "./load-later.js";
 import { SqlReferenceStore } from "./references/sql-reference-store.js";
 import type { TaskObserver } from "./tasks/sql-task-context.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
-import { ensureDefaultEndpoint } from "./webhooks/default-endpoint.js";
+import { writeDefaultEndpoint } from "./webhooks/default-endpoint.js";
 import { SqlDeliveryStore } from "./webhooks/sql-delivery-store.js";
 import { SqlEventStore } from "./webhooks/sql-event-store.js";
 
@@ -71,7 +71,7 @@ export function sqlStores(
     sessions: loadLater(load, "sessions", sessionReads(database)),
     links: loadLater(load, "links"),
     endpoints: loadLater(load, "endpoints", {
-      ensureDefault: (candidate: Endpoint) => ensureDefaultEndpoint(database, candidate),
+      ensureDefault: (candidate: Endpoint) => writeDefaultEndpoint(database, candidate),
     }),
     deliveries: new SqlDeliveryStore(database, reporter),
     events: new SqlEventStore(database, reporter),

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { type Failure, InvalidAnswer, Retries } from "./retries.js";
+import { InvalidAnswer, type RequestFailure, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
 import { CACHE_CONTROL, objectNameOf, objectNamesIn } from "./stored-object.js";
 
@@ -171,7 +171,7 @@ const list = async (bucket: Bucket, query: GetFilesOptions) => {
 const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("base64");
 
 /** The reason never quotes the client's message: it can contain a whole answer, or a URL with a password. */
-const failureOf = (error: unknown): Failure => {
+const failureOf = (error: unknown): RequestFailure => {
   const code = codeOf(error);
   if (typeof code === "number") {
     return { reason: `Cloud Storage answered ${code}`, isTemporary: code === 408 || code === 429 || code >= 500 };

@@ -4,7 +4,7 @@ import type { StorageUnavailable } from "../../application/ports/object-storage.
 import type { RetryTimes } from "./retry-times.js";
 
 /** A failed request, and whether a repetition may succeed. */
-export type Failure = { readonly reason: string; readonly isTemporary: boolean };
+export type RequestFailure = { readonly reason: string; readonly isTemporary: boolean };
 
 /** A missing or incorrect answer that no HTTP status reports. */
 export class InvalidAnswer extends Error {
@@ -23,10 +23,10 @@ export type Send = <T>(request: (signal: AbortSignal) => Promise<T>) => Promise<
 export class Retries {
   private readonly service: string;
   private readonly times: RetryTimes;
-  private readonly failureOf: (error: unknown) => Failure;
+  private readonly failureOf: (error: unknown) => RequestFailure;
 
   /** `service`: its name in reasons. `failureOf`: what an error of its client means. */
-  constructor(service: string, times: RetryTimes, failureOf: (error: unknown) => Failure) {
+  constructor(service: string, times: RetryTimes, failureOf: (error: unknown) => RequestFailure) {
     this.service = service;
     this.times = times;
     this.failureOf = failureOf;
@@ -80,7 +80,7 @@ export class Retries {
     return Promise.race([request(signal), timeout]);
   }
 
-  private meaningOf(error: unknown): Failure {
+  private meaningOf(error: unknown): RequestFailure {
     return error instanceof InvalidAnswer
       ? { reason: error.message, isTemporary: error.isTemporary }
       : this.failureOf(error);

@@ -19,12 +19,12 @@ import {
   checksumOf,
   codeOf,
   fromS3,
+  httpStatusOf,
   isNotImplemented,
   notFromS3,
   PART_BYTES,
   S3Upload,
   s3FailureOf,
-  statusOf,
 } from "./s3-upload.js";
 import { objectNameOf, objectNamesIn } from "./stored-object.js";
 
@@ -220,7 +220,7 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
       await write("*");
       return false;
     } catch (error) {
-      if (statusOf(error) === 412) return true;
+      if (httpStatusOf(error) === 412) return true;
       if (!isNotImplemented(error)) throw error;
       await write();
       return false;
@@ -232,7 +232,7 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
       fromS3(await this.client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: name }), { abortSignal }));
       return true;
     } catch (error) {
-      if (statusOf(error) === 404) return false;
+      if (httpStatusOf(error) === 404) return false;
       throw error;
     }
   }

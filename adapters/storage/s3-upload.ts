@@ -9,7 +9,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { type Failure, InvalidAnswer, type Retries, type Send } from "./retries.js";
+import { InvalidAnswer, type RequestFailure, type Retries, type Send } from "./retries.js";
 import { CACHE_CONTROL } from "./stored-object.js";
 
 /** Errors that a retry can fix although their status is not 5xx: of the request as it arrived, or of this moment. */
@@ -31,18 +31,18 @@ type S3Error = {
 };
 
 /** The status of an answer that is an error; `undefined` if there was no answer. */
-export const statusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode;
+export const httpStatusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode;
 
 /** The code of S3's answer, such as `NoSuchKey`, or the client's name of the error. */
 export const codeOf = (error: unknown): string | undefined => (error as S3Error).name;
 
 /** True if a service does not know `If-None-Match`. Most answer with this code, all with this status. */
 export const isNotImplemented = (error: unknown): boolean =>
-  statusOf(error) === 501 || codeOf(error) === "NotImplemented";
+  httpStatusOf(error) === 501 || codeOf(error) === "NotImplemented";
 
 /** The reason never quotes the message of the service or of the client: it can contain a URL or an access key. */
-export const s3FailureOf = (error: unknown): Failure => {
-  const status = statusOf(error);
+export const s3FailureOf = (error: unknown): RequestFailure => {
+  const status = httpStatusOf(error);
   const name = codeOf(error);
   const { code, $metadata, $response } = error as S3Error;
   if (name === "CredentialsProviderError") {
@@ -116,7 +116,7 @@ export class S3Upload {
         const { ETag } = fromS3(await this.client.send(command, { abortSignal }));
         return isChecksum(ETag, bytes) ? "confirmed" : "unconfirmed";
       } catch (error) {
-        if (statusOf(error) === 412) return "exists";
+        if (httpStatusOf(error) === 412) return "exists";
         throw error;
       }
     });
@@ -137,7 +137,7 @@ export class S3Upload {
       // If this fails, a rule of the bucket deletes the parts (bootstrap/deployment/README.md).
       const command = new AbortMultipartUploadCommand({ ...this.place, UploadId: uploadId });
       await this.retries.once((abortSignal) => this.client.send(command, { abortSignal }));
-      if (statusOf(error) === 412) return "exists";
+      if (httpStatusOf(error) === 412) return "exists";
       throw error;
     }
   }

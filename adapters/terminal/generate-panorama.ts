@@ -196,14 +196,11 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ["seed", "--seed"],
 ]);
 
-const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {
-  try {
-    await access(out === undefined ? "." : dirname(resolve(out)), constants.W_OK);
-    return undefined;
-  } catch {
-    return `${out ?? "The current directory"}: cannot be written.`;
-  }
-};
+const writeErrorOf = (out: string | undefined): Promise<string | undefined> =>
+  access(out === undefined ? "." : dirname(resolve(out)), constants.W_OK).then(
+    () => undefined,
+    () => `${out ?? "The current directory"}: cannot be written.`,
+  );
 
 /** Uploads the local images in one request, after the panoramas are read. Returns the URLs of all images, in order. */
 const urlsOf = async (

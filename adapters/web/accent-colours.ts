@@ -21,14 +21,14 @@ const SOFT = 0.1;
  * itself.
  */
 export const accentContrast = (accent: Colour, scheme: "light" | "dark"): number =>
-  contrast(accent, mixed(PANELS[scheme], accent, SOFT));
+  contrast(accent, mixedColour(PANELS[scheme], accent, SOFT));
 
 /** The style that replaces the accent of the pages. The other colours follow from it (client/styles/tokens.css). */
 export const accentStyle = ({ onLight, onDark }: AccentColours): string =>
   `:root{--brand:${onLight};--accent:light-dark(${onLight},${onDark})}`;
 
 /** The second colour in a share of the first one, from 0 to 1. */
-export function mixed(from: Colour, to: Colour, share: number): Colour {
+export function mixedColour(from: Colour, to: Colour, share: number): Colour {
   const others = channels(to);
   return `#${channels(from)
     .map((value, index) => Math.round(value + ((others[index] ?? 0) - value) * share))

@@ -6,9 +6,8 @@ import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { closeAccount } from "../close-account.js";
 import type { TasksActive } from "../errors.js";
-import type { Mail } from "../ports/mail.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { HashingBusy } from "../ports/secrets.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
 import {
   type CredentialPorts,
   checkOwnPassword,
@@ -18,10 +17,8 @@ import {
 } from "./check-credentials.js";
 import { newSession, type SessionPorts } from "./sessions.js";
 
-type SettingsPorts = SessionPorts & CredentialPorts & { readonly operators: OperatorStore; readonly mail: Mail };
-
 /** What the owner of an account changes with the password. A refusal changes nothing. */
-export function accountSettings(ports: SettingsPorts) {
+export function accountSettings(ports: SessionPorts & CredentialPorts & Pick<ApplicationPorts, "operators" | "mail">) {
   const { accounts, secrets, mail } = ports;
   return {
     /**

@@ -14,11 +14,9 @@ import type { SignUpSettings } from "../application-settings.js";
 import type { NotFound } from "../errors.js";
 import { type EntryLine, listEntries } from "../list-entries.js";
 import { pageOf } from "../page-of.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { HashingBusy } from "../ports/secrets.js";
-import type { AccountStore, ApiKeyStore, EmailTaken } from "../ports/stores/account-stores.js";
-import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
-import type { RateLimits } from "../ports/stores/rate-limits.js";
-import type { Basics } from "../ports/stores/stores.js";
+import type { EmailTaken } from "../ports/stores/account-stores.js";
 import { type KeyWithSpending, newApiKey, withSpending } from "./api-keys.js";
 import { admitLoginAttempt, type Credentials } from "./check-credentials.js";
 
@@ -60,16 +58,11 @@ export type AccountOverview = {
   readonly nextLedger: EntryPlace | undefined;
 };
 
-type AccountPorts = Basics & {
-  readonly accounts: AccountStore;
-  readonly keys: ApiKeyStore;
-  readonly orders: OrderStore;
-  readonly ledger: LedgerStore;
-  readonly rateLimits: RateLimits;
-};
-
 /** Accounts: opening them, and what they show. */
-export function accounts(ports: AccountPorts, { signUp: mode = "open", welcomeCredits }: SignUpSettings = {}) {
+export function accounts(
+  ports: Pick<ApplicationPorts, "accounts" | "keys" | "orders" | "ledger" | "rateLimits" | "clock" | "ids" | "secrets">,
+  { signUp: mode = "open", welcomeCredits }: SignUpSettings = {},
+) {
   const { keys, orders, ledger, clock } = ports;
   return {
     /** True if any account exists: false only at the first start of the service. */
@@ -137,7 +130,7 @@ export function accounts(ports: AccountPorts, { signUp: mode = "open", welcomeCr
 }
 
 async function openAccount(
-  ports: AccountPorts,
+  ports: Pick<ApplicationPorts, "accounts" | "clock" | "ids" | "secrets">,
   { email, password, credits, keyName, welcomeCredits }: NewAccount,
   signal?: AbortSignal,
 ): Promise<Result<OpenedAccount, EmailTaken | NoPaidOrder | HashingBusy>> {

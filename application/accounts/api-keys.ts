@@ -13,11 +13,9 @@ import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import type { Spending } from "../../domain/credits/budget.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
-import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
-import type { OrderStore } from "../ports/stores/ledger-store.js";
 import type { Basics } from "../ports/stores/stores.js";
-import type { EndpointStore } from "../ports/stores/webhook-stores.js";
 
 /** A new key and its secret. The secret is shown once: the store keeps only its digest. */
 export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
@@ -28,15 +26,10 @@ export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spendin
 /** Credits spent by a key in a month, without refunds. */
 export type KeySpending = { readonly apiKeyId: ApiKeyId; readonly credits: number };
 
-type KeyPorts = Basics & {
-  readonly accounts: AccountStore;
-  readonly keys: ApiKeyStore;
-  readonly orders: OrderStore;
-  readonly endpoints: EndpointStore;
-};
-
 /** API keys of accounts, and other access that a new password does not end. */
-export function apiKeys(ports: KeyPorts) {
+export function apiKeys(
+  ports: Pick<ApplicationPorts, "accounts" | "keys" | "orders" | "endpoints" | "clock" | "ids" | "secrets">,
+) {
   const { accounts, keys, orders, endpoints, clock } = ports;
   return {
     /**
@@ -127,7 +120,7 @@ export function withSpending(
   return keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
 }
 
-async function listLasting({ keys, endpoints }: KeyPorts, account: AccountId) {
+async function listLasting({ keys, endpoints }: Pick<ApplicationPorts, "keys" | "endpoints">, account: AccountId) {
   const listed = await endpoints.list(account);
   return { keys: await keys.listLive(account), endpoints: listed.filter(({ url }) => url !== undefined) };
 }

@@ -3,9 +3,9 @@ import { type Account, parseEmail } from "../../domain/accounts/account.js";
 import { isPossiblePassword } from "../../domain/accounts/password.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
-import type { LoginFailure, Reporter } from "../ports/reporter.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { LoginFailure } from "../ports/reporter.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.js";
 
 /** 128 bits of the digest: no collisions in practice, and as short as an id. */
@@ -54,12 +54,7 @@ export type Credentials = LoginAttempt & { readonly password: string };
 type Proof = { readonly accountId: AccountId; readonly passwordHash: string };
 
 /** What a password check needs. */
-export type CredentialPorts = {
-  readonly accounts: AccountStore;
-  readonly rateLimits: RateLimits;
-  readonly secrets: Secrets;
-  readonly reporter: Reporter;
-};
+export type CredentialPorts = Pick<ApplicationPorts, "accounts" | "rateLimits" | "secrets" | "reporter">;
 
 export const WRONG_LOGIN: WrongLogin = { kind: "wrong_login" };
 

@@ -5,20 +5,11 @@ import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
 import { isActive } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { ApiKeyStore } from "../ports/stores/account-stores.js";
-import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
-import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";
-import type { EndpointStore } from "../ports/stores/webhook-stores.js";
+import type { AccountSummary, TaskOfAccount } from "../ports/stores/operator-store.js";
 
-type ExportPorts = {
-  readonly operators: OperatorStore;
-  readonly keys: ApiKeyStore;
-  readonly orders: OrderStore;
-  readonly ledger: LedgerStore;
-  readonly endpoints: EndpointStore;
-  readonly storage: ObjectStorage;
-};
+type ExportPorts = Pick<ApplicationPorts, "operators" | "keys" | "orders" | "ledger" | "endpoints" | "storage">;
 
 /** A page is read in one turn of the event loop, in which nobody else is served. */
 const PAGE_SIZE = 50;

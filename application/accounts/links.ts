@@ -13,9 +13,10 @@ import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
-import type { Mail, PasswordMessage } from "../ports/mail.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { PasswordMessage } from "../ports/mail.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { EmailTaken, LinkExpired, PasswordLinkStore } from "../ports/stores/account-stores.js";
+import type { EmailTaken, LinkExpired } from "../ports/stores/account-stores.js";
 import {
   type CredentialPorts,
   checkOwnPassword,
@@ -29,10 +30,11 @@ import { newSession, type SessionPorts } from "./sessions.js";
 /** Effect of a link: sets the password of the account with this address, or opens that account with it. */
 type PasswordLinkUse = { readonly email: Email; readonly opensAccount: boolean };
 
-type LinkPorts = SessionPorts & { readonly links: PasswordLinkStore };
-
 /** Links that were sent by e-mail and are followed. */
-export function links(ports: LinkPorts, { signUp: mode, welcomeCredits }: SignUpSettings = {}) {
+export function links(
+  ports: SessionPorts & Pick<ApplicationPorts, "links">,
+  { signUp: mode, welcomeCredits }: SignUpSettings = {},
+) {
   const { accounts, clock, ids, secrets } = ports;
   return {
     /** The effect of the link with this token; `undefined` if it is invalid, used or expired. */
@@ -80,7 +82,10 @@ export function links(ports: LinkPorts, { signUp: mode, welcomeCredits }: SignUp
 }
 
 /** The e-mail address of the link with this token; `undefined` if the link can no longer set a password. */
-async function emailOfLink({ links, clock, secrets }: LinkPorts, text: string): Promise<Email | undefined> {
+async function emailOfLink(
+  { links, clock, secrets }: Pick<ApplicationPorts, "links" | "clock" | "secrets">,
+  text: string,
+): Promise<Email | undefined> {
   const token = parsePasswordLinkToken(text);
   return token && links.find(secrets.sha256(token), clock.now());
 }
@@ -90,7 +95,7 @@ export type SameEmail = { readonly kind: "same_email" };
 
 /** Links that are sent by e-mail, and the change of an address that one confirms. */
 export function mailedLinks(
-  ports: LinkPorts & CredentialPorts & { readonly mail: Mail },
+  ports: SessionPorts & CredentialPorts & Pick<ApplicationPorts, "links" | "mail">,
   { signUp: mode = "open" }: SignUpSettings = {},
 ) {
   const { accounts, links, rateLimits, clock, ids, secrets, mail } = ports;

@@ -3,10 +3,9 @@ import type { Account } from "../../domain/accounts/account.js";
 import { isLive, openSession, type SessionToken } from "../../domain/accounts/session.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../domain/ids.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import type { AdmittedBy } from "../ports/stores/access.js";
-import type { AccountStore, SessionStore } from "../ports/stores/account-stores.js";
-import type { Basics } from "../ports/stores/stores.js";
 import {
   type CredentialPorts,
   type Credentials,
@@ -24,7 +23,7 @@ export type Visitor = {
 };
 
 /** What opening and reading sessions needs. */
-export type SessionPorts = Basics & { readonly accounts: AccountStore; readonly sessions: SessionStore };
+export type SessionPorts = Pick<ApplicationPorts, "accounts" | "sessions" | "clock" | "ids" | "secrets">;
 
 /** Open sessions. */
 export function sessions(ports: SessionPorts) {

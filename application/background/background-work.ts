@@ -2,12 +2,10 @@ import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { KeyUses, OpenKeys } from "../accounts/api-requests.js";
 import type { CompleteSettings } from "../application-settings.js";
 import { eventBody } from "../events/panorama-task.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { MakeSchedule, Schedule, ScheduledWork } from "../ports/clock.js";
 import type { EventSignals } from "../ports/signals.js";
-import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { DueWork } from "../ports/stores/tasks/task-work.js";
-import type { EventStore } from "../ports/stores/webhook-stores.js";
-import type { WebhookSender } from "../ports/webhook-sender.js";
 import { eventDelivery } from "../webhooks/deliver-events.js";
 import { CHECK_PAUSE_MILLISECONDS, resultChecks } from "./check-generated-images.js";
 import {
@@ -39,15 +37,12 @@ const DELIVERY_LEASE_MILLISECONDS = 20_000;
 /** Factor for the leases of images: download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
 
-type BackgroundPorts = ErasePorts & {
-  readonly events: EventStore;
-  readonly rateLimits: RateLimits;
-  readonly webhookSender: WebhookSender;
-  readonly eventSignals: EventSignals;
-  readonly keyUses: KeyUses;
-  readonly openKeys: OpenKeys;
-  readonly schedule: MakeSchedule;
-};
+type BackgroundPorts = ErasePorts &
+  Pick<ApplicationPorts, "events" | "rateLimits" | "webhookSender" | "eventSignals"> & {
+    readonly keyUses: KeyUses;
+    readonly openKeys: OpenKeys;
+    readonly schedule: MakeSchedule;
+  };
 
 /** The kinds of work, as the log and the metrics name them. */
 export type WorkName =

@@ -4,20 +4,14 @@ import type { SucceededTask } from "../../domain/tasks/task.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task-texts.js";
 import { DELIVERY_PAUSE_MILLISECONDS_MAX } from "../../domain/webhooks/webhook-delivery.js";
 import { eraseAccount } from "../close-account.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
-import type { OperatorLog } from "../ports/stores/operator-log.js";
 import type { AccountErasure } from "../ports/stores/operator-store.js";
-import type { ReferenceStore } from "../ports/stores/reference-store.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import type { DeliveryStore } from "../ports/stores/webhook-stores.js";
 import { type TaskWorkPorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-export type ErasePorts = TaskWorkPorts & {
-  readonly references: ReferenceStore;
-  readonly deliveries: DeliveryStore;
-  readonly operatorLog: OperatorLog;
-  readonly operators: AccountErasure;
-};
+export type ErasePorts = TaskWorkPorts &
+  Pick<ApplicationPorts, "references" | "deliveries" | "operatorLog"> & { readonly operators: AccountErasure };
 
 /** Pause between two attempts. */
 export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;

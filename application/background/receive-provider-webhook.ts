@@ -1,19 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { IncomingWebhook, ProviderUnavailable, ProviderWebhooks } from "../ports/generation-provider.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { IncomingWebhook, ProviderUnavailable } from "../ports/generation-provider.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
-type ProviderWebhookPorts = {
-  /** Webhooks by provider name. */
-  readonly providerWebhooks?: ReadonlyMap<string, ProviderWebhooks> | undefined;
-  readonly tasks: TaskWork;
-  readonly clock: Clock;
-  /** Starts the poll work. */
-  readonly wakePolls: () => void;
-};
-
-export function providerWebhooks({ providerWebhooks, tasks, clock, wakePolls }: ProviderWebhookPorts) {
+/** `wakePolls`: starts the poll work. */
+export function providerWebhooks(
+  ports: Pick<ApplicationPorts, "providerWebhooks" | "clock"> & {
+    readonly tasks: TaskWork;
+    readonly wakePolls: () => void;
+  },
+) {
+  const { providerWebhooks, tasks, clock, wakePolls } = ports;
   return {
     /**
      * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and a webhook

@@ -1,17 +1,13 @@
 import type { AccountId } from "../../domain/ids.js";
 import type { OpenKeys } from "../accounts/api-requests.js";
-import type { EventSignals } from "../ports/signals.js";
-import type { EventStore } from "../ports/stores/webhook-stores.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { TaskWorkPorts } from "./work-on-leases.js";
 
-type StreamWatchPorts = {
-  readonly events: EventStore;
-  readonly eventSignals: EventSignals;
-  readonly openKeys: OpenKeys;
-};
-
 /** Background work for the streams and waits of this process. */
-export function streamWatch({ events, eventSignals, openKeys }: StreamWatchPorts) {
+export function streamWatch(
+  ports: Pick<ApplicationPorts, "events" | "eventSignals"> & { readonly openKeys: OpenKeys },
+) {
+  const { events, eventSignals, openKeys } = ports;
   let seen: ReadonlyMap<AccountId, number> = new Map();
   return {
     /**

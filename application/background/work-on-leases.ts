@@ -1,12 +1,6 @@
 import type { Task } from "../../domain/tasks/task.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { Clock } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Ids } from "../ports/ids.js";
-import type { Imaging } from "../ports/imaging.js";
-import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Reporter } from "../ports/reporter.js";
-import type { TaskSignals } from "../ports/signals.js";
-import type { TaskPorts } from "../ports/stores/stores.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
 import type { DueWork, Postponement } from "../ports/stores/tasks/task-work.js";
 
@@ -19,16 +13,10 @@ export type WorkLimits = {
 };
 
 /** Ports of background work on tasks. */
-export type TaskWorkPorts = {
-  readonly tasks: TaskPorts;
-  readonly provider: GenerationProvider;
-  readonly storage: ObjectStorage;
-  readonly imaging: Imaging;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
-};
+export type TaskWorkPorts = Pick<
+  ApplicationPorts,
+  "tasks" | "provider" | "storage" | "imaging" | "clock" | "ids" | "signals" | "reporter"
+>;
 
 /**
  * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one

@@ -75,7 +75,7 @@ export async function refundTask(
   );
 }
 
-export function adjust(
+export function adjustBalance(
   account: MeterAccount,
   { credits: amount, reason: text, idempotencyKey: givenKey, allowDebt = false, metadata }: Adjustment,
 ): Promise<Result<number, InsufficientCredits | KeyReused>> {

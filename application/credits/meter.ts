@@ -2,7 +2,7 @@ import type { Policy } from "../../domain/credits/policy.js";
 import { accountId, parseTaskId } from "../../domain/ids.js";
 import type { JoiningMeterStore, MeterStore } from "../ports/stores/meter-store.js";
 import { change, type MeterAccount, read } from "./meter-account.js";
-import { adjust, admit, purchase, refundTask } from "./meter-entries.js";
+import { adjustBalance, admit, purchase, refundTask } from "./meter-entries.js";
 import type { JoiningMeter, Meter, MeterReporter } from "./meter-types.js";
 import { find, hold, toTaskHold } from "./task-hold.js";
 
@@ -62,7 +62,7 @@ function createMeter<Price extends string, RateKind extends string>(
       return refundTask(accountOf(account), refund);
     },
     async adjust(account, adjustment) {
-      return adjust(accountOf(account), adjustment);
+      return adjustBalance(accountOf(account), adjustment);
     },
     async balance(account) {
       return (await read(accountOf(account))).credits;

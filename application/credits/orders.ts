@@ -12,20 +12,10 @@ import {
 } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { AccountStore } from "../ports/stores/account-stores.js";
-import type { OrderStore } from "../ports/stores/ledger-store.js";
-
-type OrderPorts = {
-  readonly accounts: AccountStore;
-  readonly orders: OrderStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-};
+import type { ApplicationPorts } from "../ports/application-ports.js";
 
 /** Orders of credits, without the payment service. */
-export function orders(ports: OrderPorts) {
+export function orders(ports: Pick<ApplicationPorts, "accounts" | "orders" | "clock" | "ids">) {
   const { accounts, clock, ids } = ports;
   return {
     /**

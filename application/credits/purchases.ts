@@ -11,12 +11,9 @@ import {
   type TooManyPendingOrders,
 } from "../../domain/credits/order.js";
 import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { PaymentReport, Payments, PaymentsUnavailable } from "../ports/payments.js";
-import type { Reporter } from "../ports/reporter.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { PaymentReport, PaymentsUnavailable } from "../ports/payments.js";
 import type { AccessRefused } from "../ports/stores/access.js";
-import type { OrderStore } from "../ports/stores/ledger-store.js";
 
 /** `checkoutUrl`: where the customer pays; `undefined` if the operator confirms payments. */
 type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
@@ -24,15 +21,8 @@ type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string 
 /** The order was cancelled, or paid by the operator, while its checkout was opened. */
 export type OrderClosed = { readonly kind: "order_canceled" | "order_paid" };
 
-type PaymentPorts = {
-  readonly orders: OrderStore;
-  readonly payments: Payments;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-};
-
 /** Orders that customers pay through the payment service. */
-export function purchases(ports: PaymentPorts & { readonly ids: Ids }) {
+export function purchases(ports: Pick<ApplicationPorts, "orders" | "payments" | "clock" | "ids" | "reporter">) {
   const { orders, payments, clock, ids } = ports;
   return {
     /**
@@ -88,7 +78,7 @@ type Reconciliation = {
 };
 
 /** The payment service and the ledger, compared for the operator. */
-export function reconciliations(ports: PaymentPorts) {
+export function reconciliations(ports: Pick<ApplicationPorts, "orders" | "payments" | "clock" | "reporter">) {
   return {
     /**
      * After a restore or lost webhooks: applies the payments, refunds and disputes of the payment service that are
@@ -117,7 +107,7 @@ type AppliedReport = { readonly order: Order; readonly change: number };
  * payment, are reported and ignored.
  */
 async function applyPaymentReport(
-  { orders, clock, reporter }: PaymentPorts,
+  { orders, clock, reporter }: Pick<ApplicationPorts, "orders" | "clock" | "reporter">,
   report: PaymentReport,
 ): Promise<Result<AppliedReport | undefined, NotFound>> {
   const now = clock.now();

@@ -1,19 +1,13 @@
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { isInProgress } from "../../domain/tasks/task.js";
-import type { EventSignals } from "../ports/signals.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
-import type { EventStore, StoredEvent } from "../ports/stores/webhook-stores.js";
+import type { StoredEvent } from "../ports/stores/webhook-stores.js";
 
 const PAGE_SIZE = 100;
 
-type EventStreamPorts = {
-  readonly events: EventStore;
-  readonly tasks: TaskStore;
-  readonly eventSignals: EventSignals;
-};
-
 /** Live events. */
-export function eventStreams(ports: EventStreamPorts) {
+export function eventStreams(ports: Pick<ApplicationPorts, "events" | "eventSignals"> & { readonly tasks: TaskStore }) {
   return {
     /**
      * Live events of an account, in order, each once. They start after the event number `after`; without it, now. After
@@ -39,7 +33,7 @@ export function eventStreams(ports: EventStreamPorts) {
 }
 
 async function* eventsAfter(
-  { events, tasks, eventSignals }: EventStreamPorts,
+  { events, tasks, eventSignals }: Pick<ApplicationPorts, "events" | "eventSignals"> & { readonly tasks: TaskStore },
   { account, task, start }: { readonly account: AccountId; readonly task: TaskId | undefined; readonly start: number },
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent, void> {
@@ -66,7 +60,7 @@ async function* eventsAfter(
 }
 
 /** A deleted task has no more events either. */
-async function hasEnded(tasks: EventStreamPorts["tasks"], account: AccountId, id: TaskId): Promise<boolean> {
+async function hasEnded(tasks: TaskStore, account: AccountId, id: TaskId): Promise<boolean> {
   const task = await tasks.find(id, account);
   return task === undefined || !isInProgress(task);
 }

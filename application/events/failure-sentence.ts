@@ -44,7 +44,7 @@ export function failureSentence(task: Failed): string {
 }
 
 /** `failureSentence` for a creation that is answered with an error. */
-export function refusalSentence(task: Failed): string {
+export function failedCreationSentence(task: Failed): string {
   return `${failureSentence(task)} No credits are charged for it.`;
 }
 

@@ -13,9 +13,8 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { SignUpSettings } from "../application-settings.js";
 import { closeAccount } from "../close-account.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
-import type { AccountStore, ApiKeyStore, EmailTaken, PasswordLinkStore } from "../ports/stores/account-stores.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
-import type { Basics } from "../ports/stores/stores.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { EmailTaken } from "../ports/stores/account-stores.js";
 import { type OperatorReason, parseReason } from "./panoramas.js";
 
 /** A link that opens the account, once, until it expires. */
@@ -24,15 +23,11 @@ export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt
 /** A link that sets a new password, once, until it expires. */
 type NewPasswordLink = Invitation & { readonly email: Email };
 
-type OperatedAccountPorts = Basics & {
-  readonly accounts: AccountStore;
-  readonly keys: ApiKeyStore;
-  readonly links: PasswordLinkStore;
-  readonly operators: OperatorStore;
-};
-
 /** Accounts and their API keys, for the operator. */
-export function operatedAccounts(ports: OperatedAccountPorts, { signUp: mode }: SignUpSettings = {}) {
+export function operatedAccounts(
+  ports: Pick<ApplicationPorts, "accounts" | "keys" | "links" | "operators" | "clock" | "ids" | "secrets">,
+  { signUp: mode }: SignUpSettings = {},
+) {
   const { accounts, keys, operators, clock } = ports;
   return {
     /** Makes a link that opens an account for this address (accounts/links.ts). Refused while sign-up is closed. */
@@ -93,7 +88,7 @@ export function operatedAccounts(ports: OperatedAccountPorts, { signUp: mode }: 
 }
 
 async function newLink(
-  { links, clock, ids, secrets }: OperatedAccountPorts,
+  { links, clock, ids, secrets }: Pick<ApplicationPorts, "links" | "clock" | "ids" | "secrets">,
   email: Email,
   seconds: number,
 ): Promise<Invitation> {

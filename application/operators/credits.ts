@@ -8,10 +8,7 @@ import { remainingManualReturn } from "../../domain/credits/payment-return.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/account-stores.js";
-import type { OrderStore } from "../ports/stores/ledger-store.js";
-import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 
 /** The reference was used for a different amount. */
 type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEntry };
@@ -19,14 +16,8 @@ type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEn
 /** The order is not paid, or only `left` of its credits can still be taken back by hand. */
 type CannotRefund = { readonly kind: "not_paid" } | { readonly kind: "too_many_credits"; readonly left: number };
 
-type OperatedCreditPorts = {
-  readonly accounts: AccountStore;
-  readonly orders: OrderStore;
-  readonly operators: OperatorStore;
-  readonly clock: Clock;
-};
-
-export function operatedCredits({ accounts, orders, operators, clock }: OperatedCreditPorts) {
+export function operatedCredits(ports: Pick<ApplicationPorts, "accounts" | "orders" | "operators" | "clock">) {
+  const { accounts, orders, operators, clock } = ports;
   return {
     /**
      * Adds `change`, which may be negative, to the balance; with a `reference` only once. Returns the new balance.

@@ -7,13 +7,10 @@ import { endedAtOf } from "../../domain/tasks/account-event.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import { isVisible } from "../../domain/text.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { AccountStore } from "../ports/stores/account-stores.js";
-import type { LedgerStore } from "../ports/stores/ledger-store.js";
-import type { OperatorStore, TaskRecord } from "../ports/stores/operator-store.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { TaskRecord } from "../ports/stores/operator-store.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
-import type { DeliveryStore, ListedDelivery } from "../ports/stores/webhook-stores.js";
+import type { ListedDelivery } from "../ports/stores/webhook-stores.js";
 
 /** Something that happened to a task. `afterSeconds`: since the stage before; 0 for the first one. */
 export type Stage = {
@@ -47,18 +44,12 @@ export type OperatorReason = { readonly reason: string; readonly by: string };
 /** Panoramas per transaction. */
 const HIDE_BATCH = 50;
 
-type OperatedPanoramaPorts = {
-  readonly accounts: AccountStore;
-  readonly operators: OperatorStore;
-  readonly tasks: TaskAccess;
-  readonly ledger: LedgerStore;
-  readonly deliveries: DeliveryStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-};
-
 /** Panoramas of all accounts, for the operator: hiding them, and the history of one. */
-export function operatedPanoramas(ports: OperatedPanoramaPorts) {
+export function operatedPanoramas(
+  ports: Pick<ApplicationPorts, "accounts" | "operators" | "ledger" | "deliveries" | "clock" | "ids"> & {
+    readonly tasks: TaskAccess;
+  },
+) {
   const { accounts, operators, tasks, ledger, deliveries, clock, ids } = ports;
   const nextName = () => panoramaName(ids.unguessable());
   return {

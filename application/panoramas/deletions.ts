@@ -4,22 +4,19 @@ import { objectsOf } from "../../domain/images/storage-status.js";
 import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { StorageUnavailable } from "../ports/object-storage.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
-
-type DeletionPorts = {
-  readonly tasks: TaskStore & TaskAccess;
-  readonly storage: ObjectStorage;
-  readonly clock: Clock;
-};
 
 /** The panorama is still being generated or stored. It can be deleted afterwards. */
 type NotFinished = { readonly kind: "not_finished" };
 
 /** Deletion of finished panoramas by their owners. */
-export function deletions({ tasks, storage, clock }: DeletionPorts) {
+export function deletions(
+  ports: Pick<ApplicationPorts, "storage" | "clock"> & { readonly tasks: TaskStore & TaskAccess },
+) {
+  const { tasks, storage, clock } = ports;
   return {
     /**
      * `DELETE /panoramas/{id}`, `by` a key or on the web pages: deletes image, thumbnail and task. Its ledger entries

@@ -28,13 +28,14 @@ type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | undefine
 
 type GallerySettings = Pick<ApplicationSettings, "gallery">;
 
-type PanoramaPorts = { readonly tasks: TaskStore & TaskAccess & TaskLists; readonly clock: Clock };
-
 /** Images that an operator's retry reads at once. */
 const PAGE_SIZE = 100;
 
 /** Panoramas in any state, as they are stored: reading, lists, gallery, visibility, and retries of their images. */
-export function panoramas({ tasks, clock }: PanoramaPorts, settings: GallerySettings = {}) {
+export function panoramas(
+  { tasks, clock }: { readonly tasks: TaskStore & TaskAccess & TaskLists; readonly clock: Clock },
+  settings: GallerySettings = {},
+) {
   return {
     /** `GET /panoramas/{id}`. A task of another account and an unknown id both give `not_found`. */
     read(id: TaskId, owner: AccountId): Promise<Result<Task, NotFound>> {

@@ -7,13 +7,10 @@ import { admitSizes, admitType, requireFiles } from "../../domain/images/upload-
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { CompleteSettings } from "../application-settings.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { Imaging } from "../ports/imaging.js";
-import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { StorageUnavailable } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
-import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
 /** One file of an upload. Its bytes are read on demand, so that only one file at a time is in memory. */
 export type UploadedFile = {
@@ -22,13 +19,8 @@ export type UploadedFile = {
   read(): Promise<Uint8Array>;
 };
 
-type UploadPorts = {
-  readonly references: ReferenceStore;
-  readonly storage: ObjectStorage;
-  readonly imaging: Imaging;
+type UploadPorts = Pick<ApplicationPorts, "references" | "storage" | "imaging" | "clock" | "ids"> & {
   readonly secrets: Pick<Secrets, "sha256">;
-  readonly clock: Clock;
-  readonly ids: Ids;
 };
 
 type UploadSettings = Pick<CompleteSettings, "policy" | "referenceRetentionHours">;

@@ -9,18 +9,11 @@ import {
 } from "../../domain/webhooks/webhook-delivery.js";
 import { secretsAt } from "../../domain/webhooks/webhook-endpoint.js";
 import { originFreeAt, receiverAfter } from "../../domain/webhooks/webhook-receiver.js";
-import type { Clock } from "../ports/clock.js";
-import type { Reporter } from "../ports/reporter.js";
-import type { DeliveryLease, DeliveryStore } from "../ports/stores/webhook-stores.js";
-import type { WebhookSender } from "../ports/webhook-sender.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
+import type { DeliveryLease } from "../ports/stores/webhook-stores.js";
 
 /** Ports of sending. */
-export type DeliveryPorts = {
-  readonly deliveries: DeliveryStore;
-  readonly webhookSender: WebhookSender;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-};
+export type DeliveryPorts = Pick<ApplicationPorts, "deliveries" | "webhookSender" | "clock" | "reporter">;
 
 type DeliverySettings = {
   /** Longer than the maximum time of an attempt. */

@@ -13,25 +13,14 @@ import {
 import type { ApplicationSettings } from "../application-settings.js";
 import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
+import type { ApplicationPorts } from "../ports/application-ports.js";
 import type { AccessRefused, AdmittedBy } from "../ports/stores/access.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
-import type {
-  DeliveryId,
-  DeliveryStore,
-  EndpointOff,
-  EndpointStore,
-  ListedDelivery,
-} from "../ports/stores/webhook-stores.js";
+import type { DeliveryId, EndpointOff, ListedDelivery } from "../ports/stores/webhook-stores.js";
 import type { DeliveryPorts } from "./deliver-events.js";
 
-type WebhookPorts = {
+type WebhookPorts = Pick<ApplicationPorts, "endpoints" | "deliveries" | "clock" | "ids"> & {
   readonly accounts: Pick<AccountStore, "exists">;
-  readonly endpoints: EndpointStore;
-  readonly deliveries: DeliveryStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
 };
 
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { LAST_BACKUP_FILE } from "../../adapters/observability/machine-metrics.js";
 import { refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./common/command.js";
+import { type Command, textOf } from "./common/command.js";
 
 export const backup: Command = {
   words: "backup",
@@ -17,7 +17,7 @@ export const backup: Command = {
   required: ["file"],
   example: "backup /backup/panorama --objects",
   run: async (service, values) => {
-    const target = resolve(text(values, "file"));
+    const target = resolve(textOf(values, "file"));
     const { dataDir } = await service.get(tokens.config);
     if (values.objects !== true) {
       const copied = await (await service.get(tokens.backupDatabase))(target);

@@ -18,7 +18,7 @@ import { doctor } from "./doctor.js";
 import { galleryHide, galleryShow } from "./gallery.js";
 import { generate } from "./generate.js";
 import { mcp } from "./mcp.js";
-import { migrate } from "./migrate.js";
+import { migrateCommand } from "./migrate.js";
 import { creditsGrant, creditsTake } from "./money/credits.js";
 import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
@@ -81,7 +81,7 @@ export const COMMANDS: readonly Command[] = [
   auditList,
   generate,
   mcp,
-  migrate,
+  migrateCommand,
   settingsShow,
   backup,
   doctor,

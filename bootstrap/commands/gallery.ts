@@ -4,7 +4,7 @@ import { misused } from "../command-error.js";
 import { operatorName } from "../operator-name.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, optionalText, REASON, textOf, type Values } from "./common/command.js";
 import { notFoundOrInvalid } from "./common/invalid-option.js";
 
 export const galleryHide: Command = {
@@ -21,7 +21,7 @@ export const galleryHide: Command = {
     if ((slug === undefined) === (account === undefined)) return err(misused("Give either SLUG or --account ID."));
     return slug === undefined
       ? hideAccount(service, values, account as AccountId)
-      : hide(service, slug, text(values, "reason"));
+      : hide(service, slug, textOf(values, "reason"));
   },
 };
 
@@ -30,7 +30,7 @@ const FILES_FOLLOW =
 
 const hideAccount = async (service: Service, values: Values, account: AccountId) => {
   const { operators } = await service.get(tokens.storeUseCases);
-  const hidden = await operators.hideAllPanoramas(account, { reason: text(values, "reason"), by: operatorName() });
+  const hidden = await operators.hideAllPanoramas(account, { reason: textOf(values, "reason"), by: operatorName() });
   return hidden
     .map((panoramas) => ({
       json: { account_id: account, hidden: panoramas },
@@ -48,7 +48,7 @@ export const galleryShow: Command = {
   required: ["slug"],
   example: "gallery show AbCdEfGhIj",
   isRecorded: true,
-  run: (service, values) => hide(service, text(values, "slug"), undefined),
+  run: (service, values) => hide(service, textOf(values, "slug"), undefined),
 };
 
 /** Hides a panorama for a reason; without one, shows it. */

@@ -8,7 +8,7 @@ import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { misconfigured } from "../command-error.js";
 import { tokens } from "../tokens.js";
 import { useProxy } from "../use-proxy.js";
-import { type Command, optionalText, text } from "./common/command.js";
+import { type Command, optionalText, textOf } from "./common/command.js";
 
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
 const TIMEOUT_MILLISECONDS = 180_000;
@@ -65,8 +65,8 @@ export const generate: Command = {
       {
         prompt: optionalText(values, "prompt"),
         images: (values.image ?? []) as string[],
-        resolution: text(values, "resolution"),
-        visibility: text(values, "visibility"),
+        resolution: textOf(values, "resolution"),
+        visibility: textOf(values, "visibility"),
         seed: optionalText(values, "seed"),
         maxCredits: optionalText(values, "max-credits"),
         out: optionalText(values, "out"),

@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { tokens } from "../tokens.js";
 import type { Command } from "./common/command.js";
 
-export const migrate: Command = {
+export const migrateCommand: Command = {
   words: "migrate",
   about: "Creates the database, or migrates it to this version. On SQLite, serve does this at startup.",
   usage: "",

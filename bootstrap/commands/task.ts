@@ -1,4 +1,5 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
+import { notFound } from "../../application/errors.js";
 import { failedParam, failureMessage } from "../../application/events/failure-sentence.js";
 import type { TaskStory } from "../../application/operators/panoramas.js";
 import { pageOf } from "../../application/page-of.js";
@@ -8,10 +9,10 @@ import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import { publicReason } from "../../domain/tasks/public-task.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
-import { type CommandError, misused, notFound, refused } from "../command-error.js";
+import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, optionalText, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, type Output, optionalText, textOf, type Values } from "./common/command.js";
 import { LIMIT, limitOf, nextLine } from "./common/page.js";
 
 const TASK = { task: { type: "string", about: "id of the task" } } as const;
@@ -37,7 +38,7 @@ export const taskList: Command = {
     safeTry(async function* () {
       const limit = yield* limitOf(values);
       const filter = yield* filterOf(values);
-      const id = text(values, "account") as AccountId;
+      const id = textOf(values, "account") as AccountId;
       const { operators } = await service.get(tokens.stores);
       if ((await operators.account(id)) === undefined) return err(notFound(`There is no account ${id}.`));
       const before = optionalText(values, "before") as TaskId | undefined;
@@ -80,7 +81,7 @@ export const taskShow: Command = {
   example: "task show --task pan_…",
   run: async (service, values) => {
     const { operators } = await service.get(tokens.storeUseCases);
-    const story = await operators.explainTask(text(values, "task").trim());
+    const story = await operators.explainTask(textOf(values, "task").trim());
     return story.map((told) => ({ json: storyJson(told), lines: storyLines(told) }));
   },
 };
@@ -161,7 +162,7 @@ const retryOne = async (service: Service, { id, accountId }: Task): Promise<Resu
 };
 
 const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAccount, CommandError>> => {
-  const id = text(values, "task") as TaskId;
+  const id = textOf(values, "task") as TaskId;
   const { operators } = await service.get(tokens.stores);
   const found = await operators.task(id);
   return found === undefined ? err(notFound(`There is no task ${id}.`)) : ok(found);

@@ -6,7 +6,7 @@ import { eventIdOf } from "../../domain/tasks/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import { type CommandError, misused, refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, type Output, textOf, type Values } from "./common/command.js";
 import { invalidOption } from "./common/invalid-option.js";
 import { nextLine } from "./common/page.js";
 
@@ -14,8 +14,8 @@ const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string", about: "id of the end
 
 const LISTED_DELIVERIES = 100;
 
-const accountOf = (values: Values) => text(values, "account") as AccountId;
-const endpointOf = (values: Values) => text(values, "endpoint") as EndpointId;
+const accountOf = (values: Values) => textOf(values, "account") as AccountId;
+const endpointOf = (values: Values) => textOf(values, "endpoint") as EndpointId;
 
 export const webhookCreate: Command = {
   words: "webhook create",
@@ -28,7 +28,7 @@ export const webhookCreate: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const { webhooks } = await service.get(tokens.storeUseCases);
-      const created = await webhooks.createEndpoint(accountOf(values), text(values, "url"));
+      const created = await webhooks.createEndpoint(accountOf(values), textOf(values, "url"));
       const endpoint = yield* created.mapErr((error) => {
         switch (error.kind) {
           case "invalid_request":
@@ -115,7 +115,7 @@ export const webhookDeliveries: Command = {
   required: ["account"],
   example: "webhook deliveries --account acc_…",
   run: async (service, values) => {
-    const before = values.before === undefined ? undefined : Number(text(values, "before"));
+    const before = values.before === undefined ? undefined : Number(textOf(values, "before"));
     if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
     const { webhooks } = await service.get(tokens.storeUseCases);
     const listed = await webhooks.listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
@@ -135,7 +135,7 @@ export const webhookResend: Command = {
   example: "webhook resend --account acc_… --delivery 42",
   isRecorded: true,
   run: async (service, values) => {
-    const id = Number(text(values, "delivery"));
+    const id = Number(textOf(values, "delivery"));
     if (!Number.isSafeInteger(id)) return badDelivery("delivery");
     const { webhooks } = await service.get(tokens.storeUseCases);
     const sent = await webhooks.resendDelivery(id, accountOf(values));

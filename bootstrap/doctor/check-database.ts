@@ -4,7 +4,7 @@ import type { QueueInspection } from "../../adapters/persistence/database/inspec
 import { type MigrationState, migrationProblem } from "../../adapters/persistence/database/schema/migration-state.js";
 import { DatabaseError, missingFile } from "../../adapters/persistence/database/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
-import { type Config, sqliteFile } from "../config.js";
+import { type Config, sqlitePath } from "../config.js";
 import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
 
 const POSTGRES_MAJOR_MIN = 15;
@@ -24,7 +24,7 @@ type Settings = Pick<Config, "databaseUrl" | "databaseConnections" | "dataDir">;
 export const checkDatabase = async (config: Settings, clock: Clock): Promise<readonly Finding[]> => {
   try {
     return await (config.databaseUrl === undefined
-      ? checkSqlite(sqliteFile(config.dataDir), clock)
+      ? checkSqlite(sqlitePath(config.dataDir), clock)
       : checkPostgres(config.databaseUrl, config, clock));
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : "failed";

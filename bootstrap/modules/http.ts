@@ -14,7 +14,7 @@ import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
 /** The HTTP server with every route. */
-export const http = new ContainerModule(({ bind }) => {
+export const httpModule = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.httpServer,

@@ -9,7 +9,7 @@ import { installationUserAgent } from "../user-agent.js";
 const openLocalProvider = token<OpenLocalProvider>("openLocalProvider");
 
 /** The embedded provider, which paints panoramas on this machine and sends no webhooks. */
-export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): ContainerModule =>
+export const localProviderModule = ({ delayMilliseconds }: LocalProviderConfig): ContainerModule =>
   new ContainerModule(({ bind }) => {
     const { config, clock, storage, signPicture } = tokens;
 

@@ -12,7 +12,7 @@ import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import { storeUseCases } from "../../application/create-application.js";
 import { ConfigurationError, StartError } from "../command-error.js";
-import { type Config, sqliteFile } from "../config.js";
+import { type Config, sqlitePath } from "../config.js";
 import { dataDirProblem } from "../doctor/data-directory.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -81,7 +81,7 @@ const openConfiguredDatabase = async ({
   if (databaseUrl === undefined) {
     const sqlite = await import("../../adapters/persistence/database/sqlite/open-sqlite-database.js");
     const open = createsDatabase ? sqlite.openSqliteDatabase : sqlite.openExistingSqliteDatabase;
-    return open(sqliteFile(dataDir));
+    return open(sqlitePath(dataDir));
   }
   const { openPostgresDatabase } = await import(
     "../../adapters/persistence/database/postgres/open-postgres-database.js"
@@ -121,7 +121,7 @@ const backupConfiguredDatabase =
   async (target: string): Promise<Result<void, string>> => {
     if (databaseUrl !== undefined) return err(NOT_SQLITE);
     const { backupSqlite } = await import("../../adapters/persistence/backup-sqlite.js");
-    return backupSqlite(sqliteFile(dataDir), target);
+    return backupSqlite(sqlitePath(dataDir), target);
   };
 
 const backupConfiguredFolder =
@@ -132,7 +132,7 @@ const backupConfiguredFolder =
       return err(`--objects copies files, and STORAGE is ${storage.kind}. Back up the bucket by its own versions.`);
     }
     const { backupWithObjects } = await import("../backup-with-objects.js");
-    return backupWithObjects({ file: sqliteFile(dataDir), objects: objectFolder(dataDir) }, target);
+    return backupWithObjects({ file: sqlitePath(dataDir), objects: objectFolder(dataDir) }, target);
   };
 
 const NOT_SQLITE = "This command copies a SQLite file. For PostgreSQL use pg_dump.";

@@ -1,7 +1,7 @@
 import type { ContainerModule } from "inversify";
 import type { Config } from "../config.js";
 import { application } from "./application.js";
-import { http } from "./http.js";
+import { httpModule } from "./http.js";
 import { observability } from "./observability.js";
 import { outgoing } from "./outgoing.js";
 import { storage } from "./storage.js";
@@ -13,9 +13,9 @@ export const serverModules = async ({ provider }: Config): Promise<readonly Cont
   outgoing,
   storage,
   provider.kind === "local"
-    ? (await import("./local-provider.js")).localProvider(provider)
+    ? (await import("./local-provider.js")).localProviderModule(provider)
     : (await import("./remote-providers.js")).remoteProviders(provider),
   application,
   web,
-  http,
+  httpModule,
 ];

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { accentContrast, CONTRAST_MIN, type Colour } from "../../adapters/web/accent-colours.js";
 import type { Identity } from "../../adapters/web/identity.js";
-import { shown } from "./setting-sentence.js";
+import { shownJson } from "./setting-sentence.js";
 
 /** As in the settings file. */
 type IdentitySettings = {
@@ -23,7 +23,7 @@ export const identityOf = ({ name, ...colours }: IdentitySettings): Result<Ident
     const found = accentContrast(value, scheme);
     if (found >= CONTRAST_MIN) continue;
     return err(
-      `identity.${setting} is ${shown(value)}: must be ${scheme === "light" ? "darker" : "lighter"}, because its contrast on a ${scheme} background is ${oneDecimal(found)}, and text needs ${CONTRAST_MIN} (WCAG 2.2 AA)`,
+      `identity.${setting} is ${shownJson(value)}: must be ${scheme === "light" ? "darker" : "lighter"}, because its contrast on a ${scheme} background is ${oneDecimal(found)}, and text needs ${CONTRAST_MIN} (WCAG 2.2 AA)`,
     );
   }
   if (accent !== undefined && accentOnDark !== undefined) {

@@ -12,13 +12,13 @@ export const sentenceOf = (issue: z.core.$ZodIssue | undefined, content: unknown
   }
   const value = path.reduce((inner: unknown, key) => (inner as Record<string, unknown>)?.[key], content);
   const name = path.length === 0 ? "the content" : path.join(".");
-  return value === undefined ? `${name} is missing: ${issue.message}` : `${name} is ${shown(value)}: ${issue.message}`;
+  return `${name} is ${value === undefined ? "missing" : shownJson(value)}: ${issue.message}`;
 };
 
 const SHOWN_CHARACTERS_MAX = 60;
 
 /** JSON of a value, at most 60 characters. */
-export const shown = (value: unknown): string => {
+export const shownJson = (value: unknown): string => {
   const text = JSON.stringify(value);
   return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`;
 };

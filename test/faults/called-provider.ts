@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
-import type { Call } from "../../adapters/provider/remote/calls/upstream-call.js";
+import type { UpstreamCall } from "../../adapters/provider/remote/calls/upstream-call.js";
 import type { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
-import type { Dialect } from "../../adapters/provider/remote/dialect.js";
+import type { RemoteDialect } from "../../adapters/provider/remote/dialect.js";
 import { ProviderApi } from "../../adapters/provider/remote/provider-api.js";
 import type { ProviderSettings } from "../../adapters/provider/remote/settings.js";
 import { GENERATION_DEADLINE_MILLISECONDS } from "../support/application.js";
@@ -11,7 +11,7 @@ import { GENERATION_DEADLINE_MILLISECONDS } from "../support/application.js";
 export class CalledProvider extends ScriptedProvider {
   override submit: ScriptedProvider["submit"] = async (order, submissionDeadline) => {
     let answer: Awaited<ReturnType<ScriptedProvider["submit"]>> | undefined;
-    const call = async ({ mayBeSent }: Call) => {
+    const call = async ({ mayBeSent }: UpstreamCall) => {
       if (mayBeSent?.() === false) return err({ kind: "too_late", reason: "too late" });
       answer = await ScriptedProvider.prototype.submit.call(this, order);
       return ok({ status: 200, body: {} });
@@ -23,7 +23,7 @@ export class CalledProvider extends ScriptedProvider {
         submitTimeoutMilliseconds: 30_000,
         generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS,
       } as ProviderSettings,
-      dialect: { name: this.name, baseUrl: "", authorization: {}, defaults: {} } as Dialect,
+      dialect: { name: this.name, baseUrl: "", authorization: {}, defaults: {} } as RemoteDialect,
       onCircuitChange: () => {},
       warn: () => {},
     });

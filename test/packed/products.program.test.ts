@@ -62,7 +62,7 @@ describe("the packed service in a project of somebody else", () => {
     const paths = [
       "panorama-service/wording/invalid-request-sentence",
       "panorama-service/application/create-panorama",
-      "panorama-service/contracts/meter-contract",
+      "panorama-service/contracts/meter/meter-contract",
       "panorama-service/adapters/http/servers/listener",
       "panorama-service/dist/domain/task.js",
     ];

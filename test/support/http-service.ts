@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { HttpServerParts, HttpServerSettings } from "../../adapters/http/http-server.js";
-import type { Check } from "../../adapters/http/routes/operations-routes.js";
+import type { Dependency } from "../../adapters/http/routes/operations-routes.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
@@ -50,7 +50,7 @@ export class HttpService extends TestService {
   readonly provider = new ScriptedProvider();
   readonly secrets = new NodeSecrets();
   readonly calls: Record<string, number> = { readTask: 0 };
-  checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
+  checks: () => Promise<readonly Dependency[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
   /** Runs once a second in the service. */
   readonly watchStreams = streamWatch(this).watchStreams;
   /** The use cases that the routes call, to mount them elsewhere. */

@@ -1,6 +1,6 @@
 import { insert } from "../../adapters/persistence/database/sql/statement.js";
 import { updateSearch } from "../../adapters/persistence/tasks/search-rows.js";
-import { newTaskRow, stateColumns } from "../../adapters/persistence/tasks/task-rows.js";
+import { newTaskRow, stateColumns } from "../../adapters/persistence/tasks/task-columns.js";
 import type { OpenedTask } from "../../domain/tasks/open-task.js";
 import type { Task } from "../../domain/tasks/task.js";
 import type { AnyDatabase } from "./sql-stores.js";

@@ -2,7 +2,7 @@ import type { CallOptions } from "../client-options.js";
 import { isTask } from "./check-answer.js";
 import type { ApiRequest } from "./send-request.js";
 
-export const pathOf = (id: string): string => `/panoramas/${encodeURIComponent(id)}`;
+export const panoramaPath = (id: string): string => `/panoramas/${encodeURIComponent(id)}`;
 
 export const get = (path: string, isAnswer: (value: unknown) => boolean, { signal }: CallOptions): ApiRequest => ({
   method: "GET",
@@ -13,7 +13,7 @@ export const get = (path: string, isAnswer: (value: unknown) => boolean, { signa
 });
 
 export const readRequest = (id: string, waitSeconds: number, signal: AbortSignal | undefined): ApiRequest => ({
-  ...get(pathOf(id), isTask, { signal }),
+  ...get(panoramaPath(id), isTask, { signal }),
   headers: waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {},
 });
 
@@ -23,7 +23,7 @@ export const eventsRequest = (
   signal: AbortSignal | undefined,
 ): ApiRequest => ({
   method: "GET",
-  path: `${task === undefined ? "" : pathOf(task)}/events`,
+  path: `${task === undefined ? "" : panoramaPath(task)}/events`,
   headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
   signal,
 });

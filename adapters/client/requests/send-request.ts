@@ -24,7 +24,7 @@ export type AttemptError = ClientError & { readonly noConnection?: boolean; read
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The service, and defaults of every request. */
-export type Service = {
+export type ServiceAccess = {
   readonly baseUrl: ServiceUrl;
   readonly apiKey: string;
   /** With every request. */
@@ -35,10 +35,10 @@ export type Service = {
 
 /** Sends one request, once. The error never contains the API key. */
 export const sendRequest = async (
-  service: Service,
+  service: ServiceAccess,
   request: ApiRequest,
   timeoutMilliseconds: number,
-): Promise<Result<Answer<unknown>, AttemptError>> => {
+): Promise<Result<ApiAnswer<unknown>, AttemptError>> => {
   const { baseUrl, apiKey, clock } = service;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
   const { method, path, headers, body, signal, isAnswer } = request;
@@ -47,7 +47,7 @@ export const sendRequest = async (
   const timeout = new AbortController();
   const finished = new AbortController();
   void clock.sleep(timeoutMilliseconds, finished.signal).then(() => finished.signal.aborted || timeout.abort());
-  const answer = async (): Promise<Result<Answer<unknown>, AttemptError>> => {
+  const answer = async (): Promise<Result<ApiAnswer<unknown>, AttemptError>> => {
     try {
       const response = await service.fetch(`${baseUrl}${path}`, {
         method,
@@ -75,7 +75,7 @@ export const sendRequest = async (
 };
 
 /** Request headers override default headers. The key is always set. */
-const sentHeaders = (service: Service, headers: Readonly<Record<string, string>>): Headers => {
+const sentHeaders = (service: ServiceAccess, headers: Readonly<Record<string, string>>): Headers => {
   const sent = new Headers(service.headers);
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   sent.set("authorization", `Bearer ${service.apiKey}`);
@@ -87,11 +87,11 @@ const isStream = ({ status, headers }: Response): boolean =>
   status === 204 || (status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true);
 
 const parseAnswer = (
-  { baseUrl, clock }: Service,
+  { baseUrl, clock }: ServiceAccess,
   { method, isAnswer }: ApiRequest,
   response: Response,
   body: string,
-): Result<Answer<unknown>, ClientError> => {
+): Result<ApiAnswer<unknown>, ClientError> => {
   const { ok: succeeded, status, headers } = response;
   const value = parseJson(body);
   if (succeeded && isAnswer?.(value, status) === true) return ok({ value, response });
@@ -114,7 +114,7 @@ const parseAnswer = (
 };
 
 const noAnswer = (
-  { baseUrl }: Service,
+  { baseUrl }: ServiceAccess,
   method: string,
   code: "aborted" | "timeout" | "network_error",
   error: unknown,
@@ -189,10 +189,10 @@ export type Call<T> = Promise<T> & {
 };
 
 /** Parsed body and response. */
-export type Answer<T> = { readonly value: T; readonly response: Response };
+export type ApiAnswer<T> = { readonly value: T; readonly response: Response };
 
 /** Wraps a sent request as a `Call`. */
-export const callOf = <T>(answered: Promise<Answer<T>>): Call<T> => {
+export const callOf = <T>(answered: Promise<ApiAnswer<T>>): Call<T> => {
   const call = answered.then(({ value }) => value);
   const withResponse = async (): Promise<WithResponse<T>> => {
     // Prevents an unhandled rejection of `call` when only `withResponse` is awaited.

@@ -6,7 +6,7 @@ import type { ClientOptions, Logger } from "../client-options.js";
 import { type FailedCall, panoramaError } from "../panorama-error.js";
 import { parseServiceUrl, userAgent } from "../service-url.js";
 import { callWithRetries, RETRIES_MAX } from "./call-with-retries.js";
-import { type Answer, type ApiRequest, type Call, callOf, type Service, sendRequest } from "./send-request.js";
+import { type ApiAnswer, type ApiRequest, type Call, callOf, type ServiceAccess, sendRequest } from "./send-request.js";
 
 /**
  * Default timeout of an attempt. Shorter than the 30 s that the service may need for a creation: a retry with the same
@@ -22,7 +22,7 @@ export type RequestLimits = Pick<ClientOptions, "timeout" | "maxRetries" | "perA
 
 /** Sends requests to one service, with the options of the client. */
 export class ServiceRequests {
-  readonly service: Service;
+  readonly service: ServiceAccess;
   readonly limits: { readonly maxRetries: number; readonly timeout: number; readonly perAttemptTimeout: number };
   readonly clock: Clock;
   readonly random: () => number;
@@ -64,14 +64,14 @@ export class ServiceRequests {
   }
 
   /** As `call`, with the response. */
-  async answer<T>(request: ApiRequest, limits: RequestLimits, failed?: FailedCall): Promise<Answer<T>> {
+  async answer<T>(request: ApiRequest, limits: RequestLimits, failed?: FailedCall): Promise<ApiAnswer<T>> {
     const answered = await this.result<T>(request, limits);
     if (answered.isErr()) throw panoramaError(answered.error, failed);
     return answered.value;
   }
 
   /** Sends the request with retries. The types also contain members that `isAnswer` does not check. */
-  result<T>(request: ApiRequest, limits: RequestLimits): Promise<Result<Answer<T>, ClientError>> {
+  result<T>(request: ApiRequest, limits: RequestLimits): Promise<Result<ApiAnswer<T>, ClientError>> {
     const { timeout = this.limits.timeout, maxRetries = this.limits.maxRetries } = limits;
     const what = `${request.method} ${request.path.split("?")[0]}`;
     return callWithRetries(
@@ -83,7 +83,7 @@ export class ServiceRequests {
           ({ code }) => code,
         );
         this.logger?.debug(`panorama-client: ${what}: ${outcome} after ${this.milliseconds() - start} ms`);
-        return answered as Result<Answer<T>, ClientError>;
+        return answered as Result<ApiAnswer<T>, ClientError>;
       },
       {
         attemptTimeoutMilliseconds: limits.perAttemptTimeout ?? this.limits.perAttemptTimeout,

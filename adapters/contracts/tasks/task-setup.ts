@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { Stores } from "../../../application/ports/stores/stores.js";
+import type { QueueLimits } from "../../../application/ports/stores/tasks/task-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
 import { audit } from "../../../domain/credits/ledger-audit.js";
@@ -21,12 +22,14 @@ import {
   withImage,
 } from "../../../domain/tasks/task.js";
 import {
+  aCreationRequest,
   accountId,
   aNativeSize,
   anAccount,
   anImageName,
   aPaidOrder,
   aSubmittingTask,
+  limitedTo,
   noon,
   openATask,
   orderId,
@@ -81,6 +84,35 @@ export const setUpTasks = (
       decide: (standing) => openATask(standing, task, task.reservedAt),
     });
 
+  /** The deadline of what `openAt` puts into the queue, and one of what is started from it. */
+  const later = secondsAfter(noon, 300);
+  const deadline = secondsAfter(noon, 35);
+  type QueueOpening = {
+    readonly account?: AccountId;
+    readonly idempotent?: IdempotentRequest;
+    readonly fields?: Readonly<Record<string, unknown>>;
+  };
+  /** Opens a task at the first of these places with a free slot, otherwise in the queue. */
+  const openAt = async (
+    n: number,
+    places: QueueLimits["places"],
+    { account = owner, idempotent, fields }: QueueOpening = {},
+  ) => {
+    const { id, slug } = aSubmittingTask({ id: taskId(n) });
+    const draft = { id, slug, request: aCreationRequest(fields) };
+    const opened = await stores.tasks.open({
+      account,
+      dueAt: noon,
+      idempotent,
+      decide: (standing, queued, _, place) => openATask(standing, draft, noon, { turn: queued?.turn, place }),
+      queue: { places: places.filter((place) => place.canMake(draft.request)), dueAt: later },
+    });
+    return unwrap(opened).task;
+  };
+  /** The same at the only place, with this concurrency limit. */
+  const openLimited = (n: number, concurrencyMax: number, opening?: QueueOpening) =>
+    openAt(n, limitedTo(concurrencyMax), opening);
+
   const submitting = async (n = 1, dueAt = noon): Promise<SubmittingTask> => {
     const task = aSubmittingTask({ id: taskId(n), accountId: owner });
     unwrap(await open(task, { dueAt }));
@@ -131,6 +163,10 @@ export const setUpTasks = (
     stranger,
     openAccount,
     open,
+    later,
+    deadline,
+    openAt,
+    openLimited,
     submitting,
     submitted,
     generated,

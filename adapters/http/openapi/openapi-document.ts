@@ -5,7 +5,7 @@ import { abilitiesJson, offerOf } from "../../client/offer.js";
 import { pricesSentence } from "../../wording/numbers.js";
 import { panoramaOutputSchema } from "../replies/task-schemas.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
-import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
+import { event, streamAccountEvents, streamPanoramaEvents } from "./openapi-events.js";
 import { openApiExamples } from "./openapi-examples.js";
 import {
   cancelPanorama,
@@ -13,12 +13,12 @@ import {
   creationWords,
   type Described,
   deletePanorama,
-  listEntries,
+  listCreditEntries,
   listPanoramas,
+  postImages,
   readAbilities,
   readCredits,
   readPanorama,
-  uploadImages,
 } from "./openapi-panoramas.js";
 
 /** Version of the REST interface (specification, Versioning). */
@@ -56,11 +56,11 @@ const paths = (described: Described) => ({
   "/panoramas/{id}": { get: readPanorama(described), delete: deletePanorama(described) },
   "/panoramas/{id}/cancel": { post: cancelPanorama(described) },
   "/panoramas/{id}/events": { get: streamPanoramaEvents(described) },
-  "/events": { get: streamEvents(described) },
-  "/images": { post: uploadImages(described) },
+  "/events": { get: streamAccountEvents(described) },
+  "/images": { post: postImages(described) },
   "/abilities": { get: readAbilities(described) },
   "/credits": { get: readCredits(described) },
-  "/credits/entries": { get: listEntries(described) },
+  "/credits/entries": { get: listCreditEntries(described) },
 });
 
 /**

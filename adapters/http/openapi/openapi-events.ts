@@ -34,7 +34,7 @@ const streamOf = (
   },
 });
 
-export const streamEvents = (described: Described): ZodOpenApiOperationObject =>
+export const streamAccountEvents = (described: Described): ZodOpenApiOperationObject =>
   streamOf(
     described,
     "streamEvents",

@@ -225,7 +225,7 @@ export const deletePanorama = (described: Described): ZodOpenApiOperationObject 
   };
 };
 
-export const uploadImages = ({ policy, unusedHours, examples, answers }: Described): ZodOpenApiOperationObject => ({
+export const postImages = ({ policy, unusedHours, examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "uploadImages",
   tags: ["Images"],
   summary: "Upload reference images",
@@ -268,7 +268,7 @@ export const readCredits = ({ examples, answers }: Described): ZodOpenApiOperati
   },
 });
 
-export const listEntries = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
+export const listCreditEntries = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "listEntries",
   tags: ["Credits"],
   summary: "List what has changed the balance",

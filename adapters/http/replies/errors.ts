@@ -1,5 +1,5 @@
 import type { NotFound } from "../../../application/errors.js";
-import { failedParam, refusalSentence } from "../../../application/events/failure-sentence.js";
+import { failedCreationSentence, failedParam } from "../../../application/events/failure-sentence.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import type { AccessEnded } from "../../../application/ports/stores/access.js";
@@ -151,7 +151,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     code: "upstream_error",
     ...(failed === undefined
       ? { message: "The image generator does not work at the moment. No credits are charged. Try again in a moment." }
-      : { message: refusalSentence(failed), param: failedParam(failed), reason: publicReason(failed) }),
+      : { message: failedCreationSentence(failed), param: failedParam(failed), reason: publicReason(failed) }),
   }),
   storage_unavailable: ({ reason }) => ({
     status: 500,

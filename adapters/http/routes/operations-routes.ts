@@ -2,13 +2,13 @@ import { json } from "../replies/reply.js";
 import type { Handler } from "../router.js";
 
 /** One dependency of the service and whether it is available. `detail` is a sentence for the operator. */
-export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string };
+export type Dependency = { readonly name: string; readonly ok: boolean; readonly detail: string };
 
 /** `GET /healthz`: always 200 while the process runs. */
 export const healthRoute: Handler = async () => json(200, { status: "ok" });
 
 /** `GET /readyz`: 200 if a load balancer should send requests to this instance, else 503. */
-export function readinessRoute(runChecks: () => Promise<readonly Check[]>, isStopping: () => boolean): Handler {
+export function readinessRoute(runChecks: () => Promise<readonly Dependency[]>, isStopping: () => boolean): Handler {
   return async () => {
     const checks = await runChecks();
     if (isStopping()) return notReady("The service is stopping.", checks);
@@ -19,7 +19,7 @@ export function readinessRoute(runChecks: () => Promise<readonly Check[]>, isSto
   };
 }
 
-const notReady = (message: string, checks: readonly Check[]) =>
+const notReady = (message: string, checks: readonly Dependency[]) =>
   json(503, { error: { code: "not_ready", message }, checks });
 
 /** `GET /metrics`, for Prometheus. */

@@ -26,7 +26,7 @@ export const toSession = (row: Row): Session => ({
   expiresAt: date(row, "expires_at"),
 });
 
-export const standingOf = (accountId: AccountId, row: Row): Standing => ({
+export const toStanding = (accountId: AccountId, row: Row): Standing => ({
   accountId,
   credits: credits(integer(row, "credits")),
   activeTasks: integer(row, "active_tasks"),
@@ -35,7 +35,7 @@ export const standingOf = (accountId: AccountId, row: Row): Standing => ({
 
 /** The standing that decides about a new task. */
 export const openingStandingOf = (accountId: AccountId, row: Row): Standing => ({
-  ...standingOf(accountId, row),
+  ...toStanding(accountId, row),
   lowBalanceThreshold: optional(row, "low_balance_threshold", amount),
   ...(row.open_disputes !== 0 && { openDisputes: integer(row, "open_disputes") }),
   ...(typeof row.suspension_reason === "string" && { suspensionReason: row.suspension_reason }),

@@ -5,7 +5,7 @@ import { branded, integer } from "../database/sql/columns.js";
 import { type Database, inTransaction, type Sql } from "../database/sql/database.js";
 import { isAmong, listOf } from "../database/sql/dialect-sql.js";
 import { DUE_WHEN_DELETED } from "../tasks/due-when-deleted.js";
-import { deletePairs } from "../tasks/erase-texts.js";
+import { deletePairs } from "../tasks/erase-task-texts.js";
 import { updateSearch } from "../tasks/search-rows.js";
 import { lockAccount } from "./lock-account.js";
 

@@ -13,7 +13,7 @@ import { amount, branded, optional } from "../database/sql/columns.js";
 import { insert } from "../database/sql/statement.js";
 import { deleteAccess } from "./delete-access.js";
 import { insertAccount } from "./insert-account.js";
-import { newApiKey } from "./sql-api-key-store.js";
+import { apiKeyEntity } from "./sql-api-key-store.js";
 import type { AccountReads } from "./visitor-rows.js";
 
 /** Accounts in SQLite or PostgreSQL, without what `accountReads` reads. */
@@ -32,7 +32,7 @@ export class SqlAccountStore extends EntityStore implements Omit<AccountStore, k
         await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
       if (welcome !== undefined) await insert(sql, "ledger_entry", entryRow(welcome));
-      if (key !== undefined) manager.create(ApiKeyTable, newApiKey(key));
+      if (key !== undefined) manager.create(ApiKeyTable, apiKeyEntity(key));
       return ok(undefined);
     });
   }

@@ -22,7 +22,7 @@ export class SqlApiKeyStore extends EntityStore implements Omit<ApiKeyStore, "re
       const locked = await lockToBegin(sql, this.database.dialect, key.accountId, access);
       if (locked.isErr()) return err(locked.error);
       const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
-      if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
+      if (decided.isOk()) manager.create(ApiKeyTable, apiKeyEntity(key));
       return decided;
     });
   }
@@ -50,7 +50,7 @@ export class SqlApiKeyStore extends EntityStore implements Omit<ApiKeyStore, "re
 }
 
 /** A new key as an entity. */
-export const newApiKey = ({ limits, ...key }: ApiKey) => ({
+export const apiKeyEntity = ({ limits, ...key }: ApiKey) => ({
   ...key,
   ...limits,
   scopes: limits.scopes.join(","),

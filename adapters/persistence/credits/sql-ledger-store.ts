@@ -9,7 +9,7 @@ import { type Credits, type CreditTotals, credits } from "../../../domain/credit
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { standingOf } from "../accounts/account-rows.js";
+import { toStanding } from "../accounts/account-rows.js";
 import { branded, integer, optional, text } from "../database/sql/columns.js";
 import type { Database, Sql } from "../database/sql/database.js";
 import { olderThan } from "../database/sql/statement.js";
@@ -101,7 +101,7 @@ async function ledgerOf(sql: Sql, id: AccountId): Promise<AccountLedger> {
   if (row === undefined) throw new Error(`there is no account ${id}`);
   const entries = await sql("select * from ledger_entry where account_id = ? order by id", [id]);
   const tasks = await sql("select * from task where account_id = ?", [id]);
-  return { standing: standingOf(id, row), entries: entries.map(toLedgerEntry), tasks: tasks.map(toTask) };
+  return { standing: toStanding(id, row), entries: entries.map(toLedgerEntry), tasks: tasks.map(toTask) };
 }
 
 async function entriesOf(

@@ -17,7 +17,7 @@ import type { EntryNotes, MeterEntry } from "../../../domain/credits/meter-entry
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
 import { type AccountId, type TaskId, taskId } from "../../../domain/ids.js";
-import { amount, branded, date, json, oneOf, type Row, text } from "../database/sql/columns.js";
+import { amount, branded, date, jsonValue, oneOf, type Row, text } from "../database/sql/columns.js";
 import type { Database, Sql } from "../database/sql/database.js";
 import { databaseTime } from "../database/sql/database-time.js";
 import { insert, insertion, olderThan } from "../database/sql/statement.js";
@@ -161,7 +161,7 @@ const notesRow = ({ description, metadata }: EntryNotes): Row => ({
 
 const toNotes = (row: Row): EntryNotes => ({
   ...(row.description !== null && { description: text(row, "description") }),
-  ...(row.metadata !== null && { metadata: json<NonNullable<EntryNotes["metadata"]>>(row, "metadata") }),
+  ...(row.metadata !== null && { metadata: jsonValue<NonNullable<EntryNotes["metadata"]>>(row, "metadata") }),
 });
 
 const holdRow = (hold: Hold): Row => ({

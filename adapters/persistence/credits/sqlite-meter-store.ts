@@ -2,7 +2,7 @@ import type { JoiningMeterStore } from "../../../application/ports/stores/meter-
 import type { SqliteHandle } from "../database/schema/installation.js";
 import { METER_STEPS } from "../database/schema/meter-steps.js";
 import { migrate } from "../database/schema/migrate.js";
-import { databaseOnConnection, joinedOnConnection } from "../database/sqlite/sqlite-database.js";
+import { databaseOnConnection, joinedOnConnection } from "../database/sqlite/sqlite-on-connection.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
 /** Location of the tables of a meter. */

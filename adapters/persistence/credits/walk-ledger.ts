@@ -3,7 +3,7 @@ import { type AuditedTask, auditedTask, type BoughtCredits } from "../../../doma
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { TASK_STATES } from "../../../domain/tasks/task.js";
-import { standingOf } from "../accounts/account-rows.js";
+import { toStanding } from "../accounts/account-rows.js";
 import { amount, branded, oneOf, type Row } from "../database/sql/columns.js";
 import type { Database, Sql } from "../database/sql/database.js";
 import { isAmong, listOf } from "../database/sql/dialect-sql.js";
@@ -42,7 +42,7 @@ async function walkAccounts(
   if (first === undefined || last === undefined) return undefined;
   for (const row of rows) {
     const accountId = branded<AccountId>(row, "id");
-    for (const standing of readable([row], accountId, (row) => standingOf(accountId, row), visit))
+    for (const standing of readable([row], accountId, (row) => toStanding(accountId, row), visit))
       visit({ kind: "standing", accountId, standing });
   }
   await walkTasks(sql, dialect, { first, last }, visit);

@@ -6,7 +6,6 @@ import { OWN_DATABASE } from "./schema/table-names.js";
 import type { Sql } from "./sql/database.js";
 import { cannotOpenFile, missingFile } from "./sql/database-error.js";
 import { SqliteConnection } from "./sqlite/sqlite-connection.js";
-import { recordedSteps } from "./sqlite/sqlite-database.js";
 
 /** The state of a SQLite file of the service. */
 type SqliteInspection = {
@@ -26,7 +25,7 @@ export async function inspectSqlite(file: string): Promise<SqliteInspection> {
     const connection = new SqliteConnection(database, OWN_DATABASE, () => database.close());
     try {
       const version = String(connection.first("select sqlite_version() as version", [])?.version);
-      const migrations = migrationState(recordedSteps(connection));
+      const migrations = migrationState(connection.recordedSteps());
       const sql: Sql = async (statement, parameters = []) => connection.all(statement, parameters);
       const isCurrent = migrations.kind === "current";
       return { version, migrations, queue: isCurrent ? await inspectQueue({ sql }) : undefined };

@@ -17,8 +17,9 @@ import { update } from "../database/sql/statement.js";
 import { writeInOneRoundTrip } from "../database/sql/write-in-one-round-trip.js";
 import { anyQueued, countBefore, lockQueue, readRound } from "./queue-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
+import { stateColumns } from "./task-columns.js";
 import { replace } from "./task-moves.js";
-import { stateColumns, toTask } from "./task-rows.js";
+import { toTask } from "./task-rows.js";
 import { NEXT_PAGE_SIZE } from "./unreadable-tasks.js";
 
 /** The queue in SQLite or PostgreSQL. */

@@ -16,11 +16,11 @@ import { isAmong, listOf } from "../database/sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../database/sql/write-in-one-round-trip.js";
 import { releaseReferences } from "../references/reference-rows.js";
 import { DUE_WHEN_DELETED } from "./due-when-deleted.js";
-import { deletePairs, deleteReadEvents } from "./erase-texts.js";
+import { deletePairs, deleteReadEvents } from "./erase-task-texts.js";
 import { hideTask, hideTasks } from "./hide-tasks.js";
 import { IS_OUT_OF_SEARCH, updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
-import { moveTask } from "./task-moves.js";
+import { writeMove } from "./task-moves.js";
 import { openTaskRows } from "./task-opening.js";
 import { toTask } from "./task-rows.js";
 
@@ -29,7 +29,7 @@ export function sqlTaskStore(context: SqlTaskContext): TaskStore & TaskAccess {
   const { database, writes, observer } = context;
   return {
     open: (opening) => openTaskRows(database, writes, opening, observer),
-    move: (current, next, dueAt) => moveTask(context, { current, next, dueAt }),
+    move: (current, next, dueAt) => writeMove(context, { current, next, dueAt }),
     find: (id, owner) => find(database, id, owner),
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),

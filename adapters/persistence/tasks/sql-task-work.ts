@@ -6,9 +6,9 @@ import { integer, type Row } from "../database/sql/columns.js";
 import type { Database } from "../database/sql/database.js";
 import { isAmong, listOf, skipLocked } from "../database/sql/dialect-sql.js";
 import { IS_FREE, isWanted, LEASE, WANT_NOW } from "../database/sql/leases.js";
-import { eraseTexts } from "./erase-texts.js";
+import { eraseTaskTexts } from "./erase-task-texts.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
-import { moveTask } from "./task-moves.js";
+import { writeMove } from "./task-moves.js";
 import { toTask } from "./task-rows.js";
 
 /** The rows of each kind of work, besides that they are due. */
@@ -33,11 +33,11 @@ export function sqlTaskWork(context: SqlTaskContext): TaskWork {
   return {
     claim: (work, now, until, limit) => claim(context, work, { now, until, limit }),
     lease: (task, now, until) => lease(database, task, now, until),
-    moveWithinLease: (current, next, until) => moveTask(context, { current, next, dueAt: until, leasedUntil: until }),
+    moveWithinLease: (current, next, until) => writeMove(context, { current, next, dueAt: until, leasedUntil: until }),
     postpone: (postponements) => postpone(database, postponements),
     makeDueNow: (id, now) => makeDueNow(database, id, now),
     bringForward: (work, bounds) => bringForward(database, work, bounds),
-    eraseTexts: (before, limit, now) => eraseTexts(database, before, limit, now),
+    eraseTexts: (before, limit, now) => eraseTaskTexts(database, before, limit, now),
     forgetIdempotencyKeys: (before) => forgetIdempotencyKeys(database, before),
   };
 }

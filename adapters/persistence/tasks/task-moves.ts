@@ -15,7 +15,7 @@ import { CHECKED, writeEvent } from "../webhooks/event-rows.js";
 import { DUE_UNLESS_DELETED } from "./due-when-deleted.js";
 import { updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
-import { stateColumns } from "./task-rows.js";
+import { stateColumns } from "./task-columns.js";
 
 /** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
 type Move = {
@@ -28,7 +28,7 @@ type Move = {
 };
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
-export async function moveTask(
+export async function writeMove(
   { database, writes, clock, observer }: SqlTaskContext,
   move: Move,
 ): Promise<Result<void, StaleTask>> {

@@ -26,7 +26,8 @@ import { CHECKED, eventInsertions, writeEvent } from "../webhooks/event-rows.js"
 import type { AccountWrites } from "./account-writes.js";
 import { ANY_QUEUED, lockQueue, positionOf } from "./queue-rows.js";
 import type { TaskObserver } from "./sql-task-context.js";
-import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
+import { metadataRows, newTaskRow } from "./task-columns.js";
+import { toTask } from "./task-rows.js";
 
 /** Attempts without a lock. One fails if the account changes between reading and writing; then it is locked. */
 const UNLOCKED_ATTEMPTS_MAX = 3;

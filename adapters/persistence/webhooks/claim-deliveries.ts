@@ -60,7 +60,7 @@ export async function claimDeliveries(
   });
 }
 
-export const recordAttempt = async (
+export const recordDeliveryAttempt = async (
   database: Database,
   lease: DeliveryLease,
   outcome: AttemptOutcome,

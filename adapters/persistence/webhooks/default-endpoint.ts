@@ -3,7 +3,7 @@ import type { Database } from "../database/sql/database.js";
 import { toEndpoint } from "./webhook-rows.js";
 
 /** `EndpointStore.ensureDefault`. Waits for no lock of the account but that of a closing. */
-export const ensureDefaultEndpoint = async (
+export const writeDefaultEndpoint = async (
   { sql, dialect }: Pick<Database, "sql" | "dialect">,
   candidate: Endpoint,
 ): Promise<Endpoint> => {

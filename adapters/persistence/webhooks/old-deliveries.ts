@@ -1,7 +1,7 @@
 import { type Database, inTransaction } from "../database/sql/database.js";
 import { skipLocked } from "../database/sql/dialect-sql.js";
 import type { Statement } from "../database/sql/statement.js";
-import { eraseWebhookUrls } from "../tasks/erase-texts.js";
+import { eraseWebhookUrls } from "../tasks/erase-task-texts.js";
 
 export async function bringDeliveriesForward({ dialect, sql }: Database, latest: Date, dueAt: Date): Promise<void> {
   for (const [change, isLate, parameters] of [

@@ -17,7 +17,7 @@ import { date, integer, optional, type Row, text } from "../database/sql/columns
 import { type Database, inTransaction } from "../database/sql/database.js";
 import { olderThan } from "../database/sql/statement.js";
 import { UnreadableTasks } from "../tasks/unreadable-tasks.js";
-import { byId, claimDeliveries, EVENTS_OF_DELIVERIES, numberOf, recordAttempt } from "./claim-deliveries.js";
+import { byId, claimDeliveries, EVENTS_OF_DELIVERIES, numberOf, recordDeliveryAttempt } from "./claim-deliveries.js";
 import { toEvent } from "./event-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 import { bringDeliveriesForward, deleteEvents } from "./old-deliveries.js";
@@ -39,7 +39,7 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   record(lease: DeliveryLease, outcome: AttemptOutcome, result: AttemptResult, now: Date): Promise<void> {
-    return recordAttempt(this.database, lease, outcome, result, now);
+    return recordDeliveryAttempt(this.database, lease, outcome, result, now);
   }
 
   switchOff({ id }: Endpoint, reason: OffReason, now: Date, failingSince: Date): Promise<boolean> {

@@ -11,7 +11,7 @@ import { WebhookEndpointTable } from "../database/orm/entity-tables.js";
 import { LISTED_ENDPOINT } from "../database/schema/indexed-conditions.js";
 import { text } from "../database/sql/columns.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
-import { newEndpoint, toEndpoint as toEndpointOf } from "./webhook-rows.js";
+import { endpointEntity, toEndpoint as toEndpointOf } from "./webhook-rows.js";
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
 export class SqlEndpointStore extends EntityStore implements Omit<EndpointStore, "ensureDefault"> {
@@ -27,7 +27,7 @@ export class SqlEndpointStore extends EntityStore implements Omit<EndpointStore,
       const listed = { accountId, url: { $ne: null }, ...listedFilter() };
       const endpoints = await manager.find(WebhookEndpointTable, listed);
       const decided = decide(endpoints.map((one) => text(one, "url")));
-      if (decided.isOk()) manager.create(WebhookEndpointTable, newEndpoint(endpoint));
+      if (decided.isOk()) manager.create(WebhookEndpointTable, endpointEntity(endpoint));
       return decided;
     });
   }

@@ -57,7 +57,7 @@ export function toEndpoint(row: Row): Endpoint {
   };
 }
 
-export const newEndpoint = ({ previous, off, ...endpoint }: Endpoint) => ({
+export const endpointEntity = ({ previous, off, ...endpoint }: Endpoint) => ({
   ...endpoint,
   previousSecret: previous?.secret,
   previousUntil: previous?.until,

@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
   Cancellation,
-  FailureCause,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
@@ -15,24 +13,18 @@ import type {
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
-import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
-import type { DigitalSourceType } from "../../../domain/images/source-type.js";
+import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import { decoding } from "../../system/load-sharp.js";
-import { sourceTypeIn, sourceTypeXmp } from "../../system/source-type-xmp.js";
-import { photoSidePixels } from "../photo-views.js";
+import { sourceTypeIn } from "../../system/source-type-xmp.js";
 import { unavailable } from "../sound-reference.js";
-import { type Job, type JobFailure, JobFolder } from "./job-folder.js";
-import type { PaintingFailed, PaintPool } from "./paint-pool.js";
-import { sceneOf } from "./painter/scene-of.js";
-import { type LoadedReference, REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
-import { freshResultName, isResultName, type SandboxTrigger, sandboxTriggerOf, triggerIn } from "./result-name.js";
+import { type Job, JobFolder } from "./job-folder.js";
+import { type PainterParts, paintJob } from "./paint-job.js";
+import { freshResultName, isResultName, sandboxTriggerOf, triggerIn } from "./result-name.js";
 
 const ID_PREFIX = "local-";
 const POLL_MILLISECONDS = 500;
 const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
-const JPEG = { quality: 92, chromaSubsampling: "4:4:4" };
 /**
  * Further tasks wait in the service's queue, with their own deadline. One account, which has five active tasks, does
  * not take all slots. The paint pool limits the memory that these take.
@@ -40,28 +32,15 @@ const JPEG = { quality: 92, chromaSubsampling: "4:4:4" };
 const CONCURRENCY_MAX = 32;
 /** Interval at which a process checks whether another one has removed a job. */
 const WATCH_MILLISECONDS = 250;
-/** Failures that these triggers simulate. */
-const CAUSES: Readonly<Partial<Record<SandboxTrigger, FailureCause>>> = {
-  content: "content_refused",
-  reference: "reference_unusable",
-  unreachable: "reference_unreachable",
-  timeout: "deadline_passed",
-  "queue-timeout": "never_started",
-  unavailable: "provider_unavailable",
-};
 /** The storage status in which the image of these triggers ends. */
 const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
 
-type LocalProviderParts = {
+type LocalProviderParts = PainterParts & {
   readonly clock: Clock;
-  readonly references: ReferenceImages;
-  readonly pool: PaintPool;
   readonly folder: string;
   /** The origin that serves `temporaryImage`, as `/generations/{name}`. */
   readonly publicUrl: string;
   readonly delayMilliseconds: number;
-  /** Marks a painted JPEG. */
-  readonly sign?: ((jpeg: Uint8Array, sourceType: DigitalSourceType) => Promise<Uint8Array>) | undefined;
 };
 type Painting = { readonly ended: Promise<void>; readonly stop: AbortController };
 
@@ -74,24 +53,20 @@ export class LocalProvider implements GenerationProvider {
   readonly name = "local";
   readonly callsPerSecond = undefined;
   private readonly clock: Clock;
-  private readonly references: ReferenceImages;
-  private readonly pool: PaintPool;
+  private readonly parts: PainterParts;
   private readonly folder: JobFolder;
   private readonly temporaryUrlPrefix: string;
   private readonly delayMilliseconds: number;
-  private readonly sign: NonNullable<LocalProviderParts["sign"]>;
   private readonly painting = new Map<TaskId, Painting>();
   /** Errors of pictures that could not be stored. The next poll reports each once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
 
-  constructor({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }: LocalProviderParts) {
+  constructor({ clock, folder, publicUrl, delayMilliseconds, ...parts }: LocalProviderParts) {
     this.clock = clock;
-    this.references = references;
-    this.pool = pool;
+    this.parts = parts;
     this.folder = new JobFolder(folder);
     this.temporaryUrlPrefix = `${publicUrl}/generations/`;
     this.delayMilliseconds = delayMilliseconds;
-    this.sign = sign ?? (async (jpeg) => jpeg);
   }
 
   places(): readonly PlaceWithReadiness[] {
@@ -240,7 +215,7 @@ export class LocalProvider implements GenerationProvider {
       const isThere = await this.folder.has(taskId).catch(() => true);
       if (!isThere) stop.abort();
     }, WATCH_MILLISECONDS).unref();
-    const ended = this.paint(taskId, job, stop.signal)
+    const ended = paintJob(this.parts, taskId, job, stop.signal)
       .then(async (result) => {
         // A job that was canceled meanwhile has no use for its picture.
         if (result !== undefined && (await this.folder.has(taskId))) await this.folder.finish(job, result);
@@ -251,41 +226,6 @@ export class LocalProvider implements GenerationProvider {
         this.painting.delete(taskId);
       });
     this.painting.set(taskId, { ended, stop });
-  }
-
-  /** `undefined` if it was stopped, or if this process is shutting down: then the next one paints it. */
-  private async paint(taskId: TaskId, job: Job, signal: AbortSignal): Promise<Uint8Array | JobFailure | undefined> {
-    const { owner = taskId, widthPixels, heightPixels, imageUrls } = job;
-    const trigger = sandboxTriggerOf(job.prompt);
-    const cause = trigger && CAUSES[trigger];
-    if (trigger === "fail" || cause !== undefined) {
-      const isAboutImage = cause === "reference_unusable" || cause === "reference_unreachable";
-      const imageIndex = isAboutImage && imageUrls.length > 0 ? imageUrls.length - 1 : undefined;
-      return { reason: "the prompt asked for a failure", cause, imageIndex };
-    }
-    if (trigger === "unusable") return Buffer.from("The prompt asked for what is no picture.");
-
-    const size = { widthPixels, heightPixels };
-    if (trigger === "plain") return this.sign(await plain(job, size), "algorithmicMedia");
-    const sidePixels = photoSidePixels(widthPixels);
-    const panoramaSize = imageUrls.length === 1 ? size : undefined;
-    const referencePixels = panoramaSize ? widthPixels * heightPixels : imageUrls.length * sidePixels ** 2;
-    const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + 3 * referencePixels;
-    const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
-      const references: LoadedReference[] = [];
-      for (const [imageIndex, url] of imageUrls.entries()) {
-        const reference = await this.references.load(url, sidePixels, signal, panoramaSize);
-        if (signal.aborted) return undefined;
-        if (reference.isErr()) return { ...reference.error, imageIndex };
-        references.push(reference.value);
-      }
-      const painted = await paint(sceneOf(job.prompt, references, job.seed), references);
-      if (painted.isErr()) return endOf(painted.error);
-      const isDrawn = references.every((reference) => reference.isDrawn);
-      const sourceType = isDrawn ? "algorithmicMedia" : "compositeWithTrainedAlgorithmicMedia";
-      return this.sign(await encoded(painted.value, size, sourceType), sourceType);
-    });
-    return done.isErr() ? endOf(done.error) : done.value;
   }
 
   /** True while the delay of the job lasts. False if the clock was set back. */
@@ -306,33 +246,6 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
   } catch (error) {
     return err(unavailable(String(error)));
   }
-};
-
-const endOf = ({ kind, reason }: PaintingFailed): JobFailure | undefined =>
-  kind === "crashed" ? { reason } : undefined;
-
-const encoded = (
-  pixels: Uint8Array,
-  { widthPixels: width, heightPixels: height }: PixelSize,
-  sourceType: DigitalSourceType,
-): Promise<Uint8Array> =>
-  decoding((sharp) =>
-    sharp(pixels, { raw: { width, height, channels: 3 } })
-      .withXmp(sourceTypeXmp(sourceType))
-      .jpeg(JPEG)
-      .toBuffer(),
-  );
-
-/** Two colours that follow from prompt and seed. Blue differs, because a single colour is no usable picture. */
-const plain = ({ prompt, seed }: Job, { widthPixels, heightPixels }: PixelSize): Promise<Uint8Array> => {
-  const [skyRed = 0, skyGreen = 0, red = 0, green = 0] = createHash("sha256").update(`${seed} ${prompt}`).digest();
-  return decoding((sharp) =>
-    sharp(Uint8Array.of(skyRed, skyGreen, 255, red, green, 0), { raw: { width: 1, height: 2, channels: 3 } })
-      .resize(widthPixels, heightPixels, { fit: "fill", kernel: "nearest" })
-      .withXmp(sourceTypeXmp("algorithmicMedia"))
-      .jpeg(JPEG)
-      .toBuffer(),
-  );
 };
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;

@@ -31,7 +31,7 @@ export type PaintingFailed = { readonly kind: "crashed" | "stopped" | "closed"; 
  * Resolves to the pixels row by row, three bytes each: red, green and blue in sRGB. They are valid until the work that
  * calls it has ended. Call it once.
  */
-export type Paint = (scene: Scene, references: readonly Reference[]) => Promise<Result<Uint8Array, PaintingFailed>>;
+export type Painter = (scene: Scene, references: readonly Reference[]) => Promise<Result<Uint8Array, PaintingFailed>>;
 
 type Canvas = {
   readonly strip: Required<Omit<Strip, "from" | "to">>;
@@ -99,7 +99,7 @@ export class PaintPool {
   }
 
   /** Calls `work` when there is room for the order, which lasts until `work` has ended. */
-  async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+  async run<T>(order: PaintOrder, work: (paint: Painter) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     if (this.closed) return err(CLOSED);
     clearTimeout(this.forget);
     const { size, extraBytes, signal } = order;

@@ -28,7 +28,7 @@ export type ProviderAccess = {
 };
 
 /** Everything that differs from provider to provider. `RemoteProvider` does the rest. */
-export type Dialect = {
+export type RemoteDialect = {
   /** Name of the provider. */
   readonly name: string;
   /** The model or preset, if there are several; `name:model` is the name of its place. Without colons. */
@@ -45,7 +45,7 @@ export type Dialect = {
   abilities?(): Abilities;
   /** Checks API key and settings when the service starts. Absent if no call of the provider can verify them. */
   check?(read: Read): Promise<Result<void, CheckFailure>>;
-  creation(order: GenerationOrder, context: CreationContext): Creation;
+  creation(order: GenerationOrder, context: CreationContext): CreationCall;
   /**
    * Why a creation was answered with this 4xx, if the customer can change it. Absent if the provider's answers do not
    * tell.
@@ -86,7 +86,7 @@ export type Dialect = {
    * For a provider without `find`: the tasks that were submitted after `since`. Absent, or `undefined`, if the provider
    * cannot list its tasks either: then a lost submission cannot be found again.
    */
-  listSince?(since: Date): TaskList | undefined;
+  listSince?(since: Date): TaskPages | undefined;
   /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */
   signatureOf?(http: UpstreamHttp, clock: Clock): VerifySignature;
 };
@@ -137,7 +137,7 @@ export type CreationContext = ReferenceSources & {
   upload(path: string, form: Form): Promise<Result<unknown, SubmissionFailure>>;
 };
 
-export type Creation = {
+export type CreationCall = {
   /** `POST` if absent. */
   readonly method?: "POST" | "PUT";
   readonly path: string;
@@ -160,7 +160,7 @@ export type Report =
   | { readonly state: "unknown"; readonly status: string };
 
 /** The provider's list of tasks, newest first. */
-export type TaskList = {
+export type TaskPages = {
   readonly firstPath: string;
   /** `page` counts from 0; `nextUrl` is `undefined` after the last page. */
   pageOf(body: unknown, page: number): Result<TaskPage, ProviderUnavailable>;
@@ -201,11 +201,11 @@ export const checkedJson = (
   if (answer.isOk() && isKeyRejected(answer.value)) {
     const { status } = answer.value;
     return err(
-      misconfigured(`${keyVariable}: the provider does not accept this key (status ${status}); set a valid one`),
+      wrongSetting(`${keyVariable}: the provider does not accept this key (status ${status}); set a valid one`),
     );
   }
   return answer.andThen(jsonOf).mapErr(({ reason }) => unchecked(reason));
 };
 
-export const misconfigured = (reason: string): CheckFailure => ({ kind: "misconfigured", reason });
+export const wrongSetting = (reason: string): CheckFailure => ({ kind: "misconfigured", reason });
 export const unchecked = (reason: string): CheckFailure => ({ kind: "unchecked", reason });

@@ -1,14 +1,14 @@
 import { SystemClock } from "../../system/system-clock.js";
 import { PublicFetch } from "../public-fetch.js";
 import { UpstreamHttp } from "./calls/upstream-http.js";
-import type { Dialect } from "./dialect.js";
+import type { RemoteDialect } from "./dialect.js";
 import { type OpenProvider, REMOTE_DEFAULTS, type RemoteOptions } from "./remote-options.js";
 import { nameOf, RemoteProvider } from "./remote-provider.js";
 import { RemoteWebhooks, WebhookUrls } from "./webhooks/webhook-urls.js";
 
 /** Opens a provider that is at one URL. `apiKey` makes its webhook URLs secret; `undefined` if it sends no webhooks. */
 export const openRemote = (
-  dialect: Dialect,
+  dialect: RemoteDialect,
   options: RemoteOptions,
   apiKey: string | undefined,
 ): OpenProvider & RemoteProvider => {
@@ -29,7 +29,7 @@ export const openRemote = (
 };
 
 type RemoteParts = {
-  readonly dialect: Dialect;
+  readonly dialect: RemoteDialect;
   /** Provider name in reports. */
   readonly name: string;
   readonly options: RemoteOptions;
@@ -62,7 +62,7 @@ export const remoteWith = ({ dialect, name, options, connections, webhookUrls }:
   });
 };
 
-export type Connections = { readonly http: UpstreamHttp; readonly publicFetch: PublicFetch };
+type Connections = { readonly http: UpstreamHttp; readonly publicFetch: PublicFetch };
 
 /** The servers are set by the operator: results may be at their URLs although these are private. */
 export const openConnections = (baseUrls: readonly string[], userAgent: string | undefined): Connections => ({

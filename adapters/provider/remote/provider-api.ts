@@ -11,9 +11,9 @@ import { isAboutAccess, jsonOf, meaningOf, uploaded } from "./answers/read-answe
 import { CallRateLimiter } from "./calls/call-rate-limiter.js";
 import { CircuitBreaker } from "./calls/circuit-breaker.js";
 import { askedPauseSeconds, nextPollMilliseconds, POLL_MILLISECONDS, pauseSeconds } from "./calls/poll-delay.js";
-import type { Answer, Call, CallFailure, Form } from "./calls/upstream-call.js";
+import type { Answer, CallFailure, Form, UpstreamCall } from "./calls/upstream-call.js";
 import type { UpstreamHttp } from "./calls/upstream-http.js";
-import type { Creation, Dialect, Read } from "./dialect.js";
+import type { CreationCall, Read, RemoteDialect } from "./dialect.js";
 import type { ProviderCall } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
 
@@ -35,7 +35,7 @@ export type ProviderApiParts = {
   readonly http: UpstreamHttp;
   readonly clock: Clock;
   readonly settings: ProviderSettings;
-  readonly dialect: Dialect;
+  readonly dialect: RemoteDialect;
   readonly onCircuitChange: (state: CircuitState) => void;
   readonly onCall?: ((call: Omit<ProviderCall, "provider">) => void) | undefined;
   /** Receives a sentence for the operator. */
@@ -50,7 +50,7 @@ export class ProviderApi {
   private readonly http: UpstreamHttp;
   private readonly clock: Clock;
   private readonly settings: ProviderSettings;
-  private readonly dialect: Dialect;
+  private readonly dialect: RemoteDialect;
   private readonly circuit: CircuitBreaker;
   private readonly rateLimiter: CallRateLimiter;
   private readonly onCall: ProviderApiParts["onCall"];
@@ -95,7 +95,7 @@ export class ProviderApi {
    * written before is at the provider long before the deadline, or was lost with its connection.
    */
   async create(
-    { method = "POST", path, headers = {}, body: prepare }: Creation,
+    { method = "POST", path, headers = {}, body: prepare }: CreationCall,
     submissionDeadline?: Date,
   ): Promise<Result<Answer, SubmissionFailure>> {
     if (this.circuit.readiness() === "down")
@@ -196,7 +196,7 @@ export class ProviderApi {
 
   /** Sends a call that changes a generation, once. Like a read, it is not sent while calls are paused. */
   readonly change = async (
-    method: Call["method"],
+    method: UpstreamCall["method"],
     path: string,
     body?: unknown,
   ): Promise<Result<Answer, ProviderUnavailable>> => {
@@ -233,7 +233,7 @@ export class ProviderApi {
   /** `judgedAs`: as what the circuit breaker and the rate limiter count it. */
   private async send(
     { path, headers, ...call }: CallToPath,
-    judgedAs: Call["method"] = call.method,
+    judgedAs: UpstreamCall["method"] = call.method,
   ): Promise<Result<Answer, CallFailure>> {
     const { baseUrl, authorization } = this.dialect;
     const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
@@ -249,7 +249,7 @@ export class ProviderApi {
     return called;
   }
 
-  private backOffIfTold(method: Call["method"], answer: Answer): void {
+  private backOffIfTold(method: UpstreamCall["method"], answer: Answer): void {
     const seconds = this.pauseSecondsOf(answer);
     const kind = method === "POST" || method === "PUT" ? "creation" : "read";
     this.rateLimiter.answered(kind, seconds === undefined ? undefined : seconds * 1000);
@@ -281,4 +281,5 @@ const FAILURE_OF_CALL: Record<CallFailure["kind"], Pick<SubmissionFailure, "kind
   no_answer: { kind: "unknown" },
 };
 
-type CallToPath = Pick<Call, "method" | "body" | "form" | "signal" | "mayBeSent"> & Pick<Creation, "path" | "headers">;
+type CallToPath = Pick<UpstreamCall, "method" | "body" | "form" | "signal" | "mayBeSent"> &
+  Pick<CreationCall, "path" | "headers">;

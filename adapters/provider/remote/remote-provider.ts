@@ -22,7 +22,7 @@ import { unavailable } from "../sound-reference.js";
 import { downloadResult } from "./answers/download-result.js";
 import { jsonOf } from "./answers/read-answer.js";
 import type { Answer } from "./calls/upstream-call.js";
-import { type CancelCalls, correlationSeed, type Dialect, pathBelow, type Read, type Report } from "./dialect.js";
+import { type CancelCalls, correlationSeed, pathBelow, type Read, type RemoteDialect, type Report } from "./dialect.js";
 import type { HostedImages } from "./images/reference-input.js";
 import { type GivenAs, leadingPrompt } from "./leading-prompt.js";
 import { ProviderApi, type ProviderApiParts } from "./provider-api.js";
@@ -45,7 +45,7 @@ export class RemoteProvider implements GenerationProvider {
   readonly account: string;
   readonly callsPerSecond: number;
   private readonly concurrencyMax: number | undefined;
-  private readonly dialect: Dialect;
+  private readonly dialect: RemoteDialect;
   private readonly settings: ProviderSettings;
   private readonly storage: HostedImages;
   private readonly publicFetch: PublicFetch;
@@ -211,7 +211,7 @@ export class RemoteProvider implements GenerationProvider {
 }
 
 /** A provider with several models is named with its model. */
-export const nameOf = ({ name, model }: Pick<Dialect, "name" | "model">): string =>
+export const nameOf = ({ name, model }: Pick<RemoteDialect, "name" | "model">): string =>
   model === undefined ? name : `${name}:${model}`;
 
 const GRACE_MILLISECONDS = 60_000;

@@ -25,7 +25,7 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { atMostText, change, count, creditsCount, dateOf, moneyText, timeOf } from "../texts.js";
+import { atMostText, count, creditsCount, dateOf, moneyText, signedCredits, timeOf } from "../texts.js";
 import { entriesCsv, keySpendingSection, monthIn, orderState } from "./account-tables.js";
 import { accountNav } from "./form-parts.js";
 
@@ -243,7 +243,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
         ["Time", "What", "Credits", "Balance"],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${change(entry.credits)}</td><td class="number">${count(balanceAfter)}</td></tr>`,
+<td class="number">${signedCredits(entry.credits)}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
 }${pager("ledger", nextLedger && cursorOf(LEDGER, entryPlaceText(nextLedger)), ["Newest activity", "Older activity"], query)}<p><a href="/account/entries.csv${

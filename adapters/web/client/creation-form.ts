@@ -3,7 +3,7 @@ import { checkInBrowser, element, readPage } from "./page.js";
 import { pictureList } from "./picture-list.js";
 
 /** The form with its cost and counter. It is sent without leaving the page, so that a refusal loses nothing. */
-export const creationForm = (): void => {
+export const startCreationForm = (): void => {
   const form = element("create") as HTMLFormElement;
   const prompt = element("prompt") as HTMLTextAreaElement;
   const make = element("make") as HTMLButtonElement;

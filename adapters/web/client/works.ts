@@ -1,4 +1,4 @@
-import { creationForm } from "./creation-form.js";
+import { startCreationForm } from "./creation-form.js";
 import { endlessList } from "./endless-list.js";
 import { localTimes } from "./page.js";
 import { followCards, visibilityChange } from "./works/card-updates.js";
@@ -13,4 +13,4 @@ visibilityChange();
 selection();
 worksHead();
 void endlessList("list");
-if (document.getElementById("create") !== null) creationForm();
+if (document.getElementById("create") !== null) startCreationForm();

@@ -15,8 +15,8 @@ export type Operation = {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly requestBody?: { readonly content: MediaTypes };
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
 };
 
 export type Parameter = {
@@ -27,13 +27,13 @@ export type Parameter = {
   readonly schema: Schema;
 };
 
-export type Answer = {
+export type DescribedAnswer = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
-  readonly content?: Content;
+  readonly content?: MediaTypes;
 };
 
-export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+export type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export type Schema = Readonly<Partial<Record<Limit, number>>> & {
   readonly $ref?: string;

@@ -1,8 +1,8 @@
 import { type Html, html } from "../html.js";
 import {
-  type Answer,
-  type Content,
+  type DescribedAnswer,
   type Description,
+  type MediaTypes,
   type Parameter,
   type Route,
   referenceOf,
@@ -99,7 +99,7 @@ function parameterList(title: string, all: readonly Parameter[], place: Paramete
   )}`;
 }
 
-const bodyFields = (content: Content, schemas: Schemas): readonly Html[] =>
+const bodyFields = (content: MediaTypes, schemas: Schemas): readonly Html[] =>
   Object.entries(content).map(([type, { schema }]) => {
     const name = referenceOf(schema);
     const { [name ?? ""]: resolved = schema } = schemas;
@@ -112,7 +112,7 @@ ${isLink ? html`<p>${objectLink(name)}</p>` : html`${paragraph(resolved.descript
 function answerItem(
   of: string,
   status: string,
-  { description, content = {}, headers = {} }: Answer,
+  { description, content = {}, headers = {} }: DescribedAnswer,
   schemas: Schemas,
 ): Html {
   const names = Object.values(content).flatMap(({ schema }) => referenceOf(schema) ?? []);
@@ -129,7 +129,7 @@ ${fields.length > 0 && html`<details><summary class="hint" aria-label="Headers o
 const codesOf = (schema: Schema | undefined): readonly string[] =>
   (schema?.properties?.error?.properties?.code?.enum ?? []).map(String);
 
-function jsonExample(label: string, of: string, content: Content = {}): Html | undefined {
+function jsonExample(label: string, of: string, content: MediaTypes = {}): Html | undefined {
   const example = content["application/json"]?.example;
   if (example === undefined) return undefined;
   return html`<p class="hint">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", `${label}: ${of}`)}`;

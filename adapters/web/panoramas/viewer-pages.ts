@@ -15,7 +15,7 @@ import type { SessionGuard } from "../session-guard.js";
 import { demoNote, type ReadWords } from "./demo-note.js";
 import { hasPermanentImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
-import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
+import { endedView, progressOf, type WaitingProgress, waitingView } from "./waiting-view.js";
 
 type Parts = {
   readonly panoramas: UseCases["panoramas"];
@@ -126,7 +126,7 @@ async function ownFile(
   return { status: 200, headers, body: read.value };
 }
 
-async function progress({ panoramas, clock }: Parts, task: Task): Promise<Progress> {
+async function progress({ panoramas, clock }: Parts, task: Task): Promise<WaitingProgress> {
   const forecast = await panoramas.forecast(task);
   const now = clock.now();
   return progressOf(task, now, forecast, panoramas.isLate(task, now));

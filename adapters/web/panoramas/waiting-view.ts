@@ -8,7 +8,7 @@ import { hiddenToken } from "../layout.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
 
 /** Content of a waiting page, and the JSON of `…/status`. */
-export type Progress = {
+export type WaitingProgress = {
   /** `ready`: the page shows the sphere now. `ended`: there is none, and the page says why. */
   readonly phase: "queued" | "making" | "saving" | "ready" | "ended";
   /** The phase in words for people. */
@@ -29,7 +29,7 @@ export function progressOf(
   now: Date,
   { ahead, estimatedSeconds }: TaskForecast,
   isLate: boolean,
-): Progress {
+): WaitingProgress {
   const elapsed = Math.max(0, Math.floor((now.getTime() - task.reservedAt.getTime()) / 1000));
   const progress = { ...phaseOf(task, ahead), note: isLate ? lateNote(task) : "", elapsed_seconds: elapsed };
   if (estimatedSeconds === undefined || isLate) return { ...progress, rest: "" };
@@ -44,7 +44,7 @@ function restOf(seconds: number): string {
   return `About ${Math.round(seconds / 60)} minutes left`;
 }
 
-type Phase = Pick<Progress, "phase" | "words">;
+type Phase = Pick<WaitingProgress, "phase" | "words">;
 
 function phaseOf(task: Task, ahead: number | undefined): Phase {
   switch (task.state) {
@@ -103,7 +103,7 @@ const REFRESH_SECONDS = 3;
  */
 export const waitingView = (
   task: Task,
-  { words: phase, note, elapsed_seconds, rest, done_percent }: Progress,
+  { words: phase, note, elapsed_seconds, rest, done_percent }: WaitingProgress,
   owner: (Visitor & { readonly hint: Html | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({

@@ -1,16 +1,17 @@
 import { err, ok, type ResultAsync, safeTry } from "neverthrow";
 import { passwordLinkUrl } from "../../../adapters/mail/message-of.js";
+import { notFound } from "../../../application/errors.js";
 import { pageOf } from "../../../application/page-of.js";
 import type { AccountSummary } from "../../../application/ports/stores/operator-store.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
 import { parseOrderCredits } from "../../../domain/credits/order.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/standing.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { type CommandError, failed, misused, notFound, refused } from "../../command-error.js";
+import { type CommandError, failed, misused, refused } from "../../command-error.js";
 import { operatorName } from "../../operator-name.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, REASON, textOf, type Values } from "../common/command.js";
 import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
 import { readPassword } from "../common/read-password.js";
@@ -36,7 +37,7 @@ export const accountCreate: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const email = yield* parseEmail(textOf(values, "email")).mapErr(invalidOption);
       const amount = optionalText(values, "credits");
       const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(invalidOption);
       const password =
@@ -77,7 +78,7 @@ export const accountInvite: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const email = yield* parseEmail(textOf(values, "email")).mapErr(invalidOption);
       const { operators } = await service.get(tokens.storeUseCases);
       const { token, expiresAt } = yield* (await operators.invite(email)).mapErr((error) =>
         refused(
@@ -115,7 +116,7 @@ export const accountPasswordLink: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const { operators } = await service.get(tokens.storeUseCases);
-      const id = text(values, "account") as AccountId;
+      const id = textOf(values, "account") as AccountId;
       const made = yield* await operators.makePasswordLink(id);
       const link = passwordLinkUrl((await service.get(tokens.config)).publicUrl, made.token);
       const expires = made.expiresAt.toISOString();
@@ -140,7 +141,7 @@ export const accountSetLowBalance: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const id = text(values, "account") as AccountId;
+      const id = textOf(values, "account") as AccountId;
       const given = optionalText(values, "credits");
       if ((given === undefined) === (values.off !== true)) return err(misused("Give either --credits N or --off."));
       const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(invalidOption);
@@ -248,7 +249,7 @@ export const accountSuspend: Command = {
   required: ["account", "reason"],
   example: 'account suspend --account acc_… --reason "Publishes private persons"',
   isRecorded: true,
-  run: (service, values) => suspend(service, text(values, "account") as AccountId, text(values, "reason")),
+  run: (service, values) => suspend(service, textOf(values, "account") as AccountId, textOf(values, "reason")),
 };
 
 export const accountResume: Command = {
@@ -259,7 +260,7 @@ export const accountResume: Command = {
   required: ["account"],
   example: "account resume --account acc_…",
   isRecorded: true,
-  run: (service, values) => suspend(service, text(values, "account") as AccountId, undefined),
+  run: (service, values) => suspend(service, textOf(values, "account") as AccountId, undefined),
 };
 
 export const accountClose: Command = {
@@ -273,12 +274,12 @@ export const accountClose: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const id = text(values, "account") as AccountId;
+      const id = textOf(values, "account") as AccountId;
       const { operators } = await service.get(tokens.stores);
       const summary = await operators.account(id);
       if (summary === undefined) return err(notFound(`There is no account ${id}.`));
       // The address of a closed account is gone: what an interrupted run has left is completed without it.
-      if (summary.closedAt === undefined && text(values, "confirm").trim().toLowerCase() !== summary.account.email) {
+      if (summary.closedAt === undefined && textOf(values, "confirm").trim().toLowerCase() !== summary.account.email) {
         return err(misused(`--confirm must be the e-mail address of account ${id}. panorama account show prints it.`));
       }
       const { operators: useCases } = await service.get(tokens.storeUseCases);

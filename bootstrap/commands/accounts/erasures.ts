@@ -6,7 +6,7 @@ import type { AccountId } from "../../../domain/ids.js";
 import { misused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { type Command, text } from "../common/command.js";
+import { type Command, textOf } from "../common/command.js";
 
 const PAGE = 500;
 
@@ -40,7 +40,7 @@ export const accountEraseAgain: Command = {
   example: "account erase-again /backup/erasures.json",
   isRecorded: true,
   run: async (service, values) => {
-    const file = text(values, "file");
+    const file = textOf(values, "file");
     const listed = await readErasures(file);
     if (listed === undefined) return err(misused(`${file} is not a list of panorama account erasures --json.`));
     const { operators } = await service.get(tokens.storeUseCases);

@@ -1,5 +1,6 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../../application/accounts/api-keys.js";
+import { notFound } from "../../../application/errors.js";
 import {
   API_KEYS_MAX,
   type ApiKey,
@@ -10,10 +11,10 @@ import {
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { type CommandError, misused, notFound, refused } from "../../command-error.js";
+import { type CommandError, misused, refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, textOf, type Values } from "../common/command.js";
 import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 import { readSecretLine } from "../common/read-password.js";
 
@@ -49,7 +50,7 @@ export const keyCreate: Command = {
         clock.now(),
       ).mapErr(invalidOption);
       const { accounts } = await service.get(tokens.storeUseCases);
-      const accountId = text(values, "account") as AccountId;
+      const accountId = textOf(values, "account") as AccountId;
       const created = await accounts.createApiKey(accountId, name, limits);
       const { key, secret } = yield* created.mapErr((refusal) =>
         refused(
@@ -77,7 +78,7 @@ export const keyList: Command = {
   run: async (service, values) => {
     const { accounts } = await service.get(tokens.storeUseCases);
     const now = (await service.get(tokens.clock)).now();
-    const listed = await accounts.listApiKeys(text(values, "account") as AccountId);
+    const listed = await accounts.listApiKeys(textOf(values, "account") as AccountId);
     return listed.map((keys) => ({
       json: {
         keys: keys.map(({ key, spending }) => ({

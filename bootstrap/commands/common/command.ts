@@ -49,14 +49,14 @@ export type Command = {
 };
 
 /** Returns the value of a required option. `main` has checked that it is there. */
-export const text = (values: Values, option: string): string => {
+export const textOf = (values: Values, option: string): string => {
   const value = values[option];
   if (typeof value !== "string") throw new Error(`Bug: --${option} is read as text but has no text value`);
   return value;
 };
 
 export const optionalText = (values: Values, option: string): string | undefined =>
-  values[option] === undefined ? undefined : text(values, option);
+  values[option] === undefined ? undefined : textOf(values, option);
 
 /** The options that several commands have. */
 export const ACCOUNT = { account: { type: "string", about: "id of the account" } } as const;

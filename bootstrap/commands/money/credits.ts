@@ -5,7 +5,7 @@ import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, textOf, type Values } from "../common/command.js";
 import { invalidOption } from "../common/invalid-option.js";
 
 const OPTIONS = {
@@ -44,9 +44,9 @@ export const creditsTake: Command = {
 
 const adjust = (service: Service, values: Values, sign: 1 | -1) =>
   safeTry(async function* () {
-    const id = text(values, "account") as AccountId;
-    const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(invalidOption);
-    const reason = yield* parseAdjustmentReason(text(values, "reason")).mapErr(invalidOption);
+    const id = textOf(values, "account") as AccountId;
+    const credits = yield* parseOrderCredits(Number(textOf(values, "credits"))).mapErr(invalidOption);
+    const reason = yield* parseAdjustmentReason(textOf(values, "reason")).mapErr(invalidOption);
     const given = optionalText(values, "reference");
     const reference = given === undefined ? undefined : yield* parseAdjustmentReference(given).mapErr(invalidOption);
     const { operators } = await service.get(tokens.storeUseCases);

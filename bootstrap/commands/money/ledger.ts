@@ -1,12 +1,13 @@
 import { err, ok, safeTry } from "neverthrow";
+import { notFound } from "../../../application/errors.js";
 import { pageOf } from "../../../application/page-of.js";
 import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import { type LedgerCursor, parseLedgerCursor } from "../../../domain/credits/ledger-page.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { misused, notFound } from "../../command-error.js";
+import { misused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, type Output, optionalText, text } from "../common/command.js";
+import { ACCOUNT, type Command, type Output, optionalText, textOf } from "../common/command.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
 export const ledgerShow: Command = {
@@ -22,7 +23,7 @@ export const ledgerShow: Command = {
       const given = optionalText(values, "before");
       const before = given === undefined ? undefined : parseLedgerCursor(given);
       if (given !== undefined && before === undefined) return err(misused("--before must be the number of an entry."));
-      const account = text(values, "account") as AccountId;
+      const account = textOf(values, "account") as AccountId;
       const { accounts } = await service.get(tokens.stores);
       if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
       const { ledger } = await service.get(tokens.stores);

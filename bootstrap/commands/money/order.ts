@@ -5,7 +5,7 @@ import { type Order, type OrderId, parseOrderCredits, priceOf } from "../../../d
 import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, fromOf, optionalText, text } from "../common/command.js";
+import { ACCOUNT, type Command, fromOf, optionalText, textOf } from "../common/command.js";
 import { invalidOption } from "../common/invalid-option.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
 
@@ -23,9 +23,9 @@ export const orderCreate: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(invalidOption);
+      const credits = yield* parseOrderCredits(Number(textOf(values, "credits"))).mapErr(invalidOption);
       const { credits: orders } = await service.get(tokens.storeUseCases);
-      const created = await orders.createOrder(text(values, "account") as AccountId, credits);
+      const created = await orders.createOrder(textOf(values, "account") as AccountId, credits);
       const { id } = yield* created;
       if (values.paid !== true) return ok(orderOutput(id, "pending"));
       yield* await orders.payOrder(id);
@@ -43,7 +43,7 @@ export const orderPay: Command = {
   isRecorded: true,
   run: async (service, values) => {
     const { credits } = await service.get(tokens.storeUseCases);
-    const paid = await credits.payOrder(text(values, "order") as OrderId);
+    const paid = await credits.payOrder(textOf(values, "order") as OrderId);
     return paid.map(({ id, state }) => orderOutput(id, state));
   },
 };
@@ -68,10 +68,10 @@ export const orderRefund: Command = {
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const id = text(values, "order") as OrderId;
+      const id = textOf(values, "order") as OrderId;
       const given = optionalText(values, "credits");
       const amount = given === undefined ? undefined : yield* parseOrderCredits(Number(given)).mapErr(invalidOption);
-      const reason = yield* parseAdjustmentReason(text(values, "reason")).mapErr(invalidOption);
+      const reason = yield* parseAdjustmentReason(textOf(values, "reason")).mapErr(invalidOption);
       const { operators } = await service.get(tokens.storeUseCases);
       const refunded = yield* (await operators.refundOrder(id, amount, reason)).mapErr((error) => {
         switch (error.kind) {

@@ -40,6 +40,7 @@ export * from "../../../application/panoramas/progress.js";
 export * from "../../../application/panoramas/search-own.js";
 export * from "../../../application/panoramas/submit-task.js";
 export * from "../../../application/panoramas/uploads.js";
+export * from "../../../application/ports/application-ports.js";
 export * from "../../../application/ports/clock.js";
 export * from "../../../application/ports/generation-provider.js";
 export * from "../../../application/ports/ids.js";

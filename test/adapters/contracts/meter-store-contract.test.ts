@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
-import { describeMeterStore, type MeterStoreUnderTest } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeMeter } from "../../../adapters/contracts/meter/meter-contract.js";
+import {
+  describeMeterStore,
+  type MeterStoreUnderTest,
+} from "../../../adapters/contracts/meter/meter-store-contract.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { MeterQuery, MeterStore } from "../../../application/ports/stores/meter-store.js";

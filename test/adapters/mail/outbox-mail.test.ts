@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { accountId, anAccount } from "../../../adapters/contracts/support/builders.js";
 import { messageOf, type SentMessage } from "../../../adapters/mail/message-of.js";
 import { OutboxMail } from "../../../adapters/mail/outbox-mail.js";
-import type { Failure } from "../../../adapters/mail/smtp-sender.js";
+import type { SendingFailure } from "../../../adapters/mail/smtp-sender.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
@@ -19,7 +19,7 @@ const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 /** The pause between two reads of the outbox. */
 const PAUSE_MILLISECONDS = 5_000;
-const away: Failure = { permanent: false, detail: "connect ECONNREFUSED" };
+const away: SendingFailure = { permanent: false, detail: "connect ECONNREFUSED" };
 
 /** Instances that share an outbox. `fails`: what each attempt ends with. */
 const world = async (instances = 1) => {
@@ -37,7 +37,7 @@ const world = async (instances = 1) => {
   const stores = sqlStores(database);
   const [outbox, ids, secrets] = [new SqlEmailOutbox(database), new MemoryIds(), new MemorySecrets()];
   const sent: SentMessage[] = [];
-  const state: { failure: Failure | undefined } = { failure: undefined };
+  const state: { failure: SendingFailure | undefined } = { failure: undefined };
   const sender = {
     send: async (message: SentMessage) => {
       sent.push(message);

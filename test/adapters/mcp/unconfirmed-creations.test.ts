@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Creation, UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
+import { type SentCreation, UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 const HOUR = 3_600_000;
@@ -34,8 +34,8 @@ class Machine {
   }
 }
 
-const continued = (key: string): Creation => ({ idempotencyKey: key, continued: true });
-const begun = (key: string): Creation => ({ idempotencyKey: key, continued: false });
+const continued = (key: string): SentCreation => ({ idempotencyKey: key, continued: true });
+const begun = (key: string): SentCreation => ({ idempotencyKey: key, continued: false });
 
 describe("UnconfirmedCreations", () => {
   it("writes a creation before it is sent, without the request, for its own user only, until the outcome is known", async () => {

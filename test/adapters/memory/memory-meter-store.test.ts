@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter/meter-store-contract.js";
 import { memoryMeterStore } from "../../../adapters/memory/memory-meter-store.js";
 import type { MeterStore } from "../../../application/ports/stores/meter-store.js";
 import { accountId } from "../../../domain/ids.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "vitest";
-import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
-import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeMeter } from "../../../adapters/contracts/meter/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter/meter-store-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { SqlMeterStore } from "../../../adapters/persistence/credits/sql-meter-store.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/database/postgres/open-postgres-database.js";

@@ -7,7 +7,7 @@ import {
   CONTRAST_MIN,
   type Colour,
   contrast,
-  mixed,
+  mixedColour,
 } from "../../../adapters/web/accent-colours.js";
 
 const colour = fc.nat(0xffffff).map((value): Colour => `#${value.toString(16).padStart(6, "0")}`);
@@ -18,9 +18,9 @@ const PANEL = { light: "#ffffff", dark: "#1a1c23" } as const;
 
 /** The colours that the style sheet computes from the accent. */
 const derived = (accent: Colour, scheme: "light" | "dark") => ({
-  hover: mixed(accent, scheme === "light" ? "#000000" : "#ffffff", 0.15),
-  onAccent: scheme === "light" ? ("#ffffff" as const) : mixed(accent, "#000000", 0.8),
-  soft: mixed(PANEL[scheme], accent, 0.1),
+  hover: mixedColour(accent, scheme === "light" ? "#000000" : "#ffffff", 0.15),
+  onAccent: scheme === "light" ? ("#ffffff" as const) : mixedColour(accent, "#000000", 0.8),
+  soft: mixedColour(PANEL[scheme], accent, 0.1),
 });
 
 describe("the accent of an operator", () => {

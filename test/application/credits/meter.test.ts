@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
-import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeter } from "../../../adapters/contracts/meter/meter-contract.js";
 import { taskId } from "../../../adapters/contracts/support/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { meter } from "../../../application/credits/meter.js";

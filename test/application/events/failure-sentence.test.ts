@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
 import {
+  failedCreationSentence,
   failedParam,
   failureMessage,
   failureSentence,
-  refusalSentence,
 } from "../../../application/events/failure-sentence.js";
 import { PUBLIC_REASONS, publicReason } from "../../../domain/tasks/public-task.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
@@ -95,6 +95,6 @@ describe("the error of a failed task", () => {
     const task = failed(reason, given);
     expect(failedParam(task)).toBe(param);
     expect(failureSentence(task)).toContain(words);
-    expect(refusalSentence(task)).toBe(`${failureSentence(task)} No credits are charged for it.`);
+    expect(failedCreationSentence(task)).toBe(`${failureSentence(task)} No credits are charged for it.`);
   });
 });

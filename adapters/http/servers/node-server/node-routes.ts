@@ -16,7 +16,7 @@ type Match<T> = { readonly target: T; readonly parameters: Readonly<Record<strin
  * Finds the target of a path. Segments are compared as sent: nothing is decoded, folded or removed. Routers of other
  * packages decode parameters, which the routes do themselves.
  */
-export class Router<T> {
+class Router<T> {
   private readonly root: Branch<T> = branch();
 
   /** `path` as in `/panoramas/:id/cancel`. */

@@ -21,7 +21,7 @@ export type Timeouts = {
 };
 
 /** A connection that nothing else uses until it is released. */
-export interface Lease {
+export interface LeasedConnection {
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]>;
   /** `broken`: the connection is closed and not used again. */
   release(broken: boolean): void;
@@ -45,6 +45,6 @@ export interface Connections {
   readonly load: DatabaseLoad | undefined;
   /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]>;
-  lease(): Promise<Lease>;
+  lease(): Promise<LeasedConnection>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { PoolClient, PoolQuery, PostgresPool } from "../schema/installation.js";
 import type { Row } from "../sql/columns.js";
-import type { Connections, Lease, PostgresStatement } from "./connections.js";
+import type { Connections, LeasedConnection, PostgresStatement } from "./connections.js";
 import { TYPES } from "./postgres-types.js";
 
 /** The most callers that may wait for a connection: further ones would wait too long. */
@@ -37,7 +37,7 @@ export class PoolConnections implements Connections {
     return (await this.pool.query(queryOf(statement, parameters))).rows;
   }
 
-  async lease(): Promise<Lease> {
+  async lease(): Promise<LeasedConnection> {
     const client = await this.pool.connect();
     // Without a listener a lost connection would end the process. The statement that is in progress fails.
     client.on("error", ignore);
@@ -56,7 +56,7 @@ export class PoolConnections implements Connections {
 
 /** Sends statements on a client of the embedder. */
 export const queryOn =
-  (client: Pick<PoolClient, "query">): Lease["query"] =>
+  (client: Pick<PoolClient, "query">): LeasedConnection["query"] =>
   async (statement, parameters) =>
     (await client.query(queryOf(statement, parameters))).rows;
 

@@ -1,8 +1,9 @@
-import pg, { type Client, type ClientConfig } from "pg";
+import type { ClientConfig } from "pg";
 import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 import type { Row } from "../sql/columns.js";
-import type { Connections, DatabaseLoad, Lease, PostgresStatement, Timeouts } from "./connections.js";
-import { PostgresQuery, type PreparedStatement } from "./postgres-query.js";
+import type { Connections, DatabaseLoad, LeasedConnection, PostgresStatement, Timeouts } from "./connections.js";
+import { PipelinedConnection } from "./pipelined-connection.js";
+import { PostgresQuery } from "./postgres-query.js";
 
 /*
  * **Pipelining.** A statement is sent on an idle connection; if there is none, on a new one; and if there is none left,
@@ -19,7 +20,6 @@ import { PostgresQuery, type PreparedStatement } from "./postgres-query.js";
  * The driver `postgres` pipelines, too, but 3.4.9 ends the process when a connection is lost in a transaction, and
  * stores `false` for `true` when it repeats a statement whose plan a migration made stale.
  */
-const IN_FLIGHT_MAX = 8;
 
 /** Timeouts are counted in ticks. They stop while the process is paused, so that it reads the answers first. */
 const TICK_MILLISECONDS = 100;
@@ -34,57 +34,19 @@ const SENT_PER_TICK_AT_FIRST = 256;
 const LAST_TICK_WEIGHT = 0.3;
 
 type Waiting = {
-  readonly send: (connection: Connection) => void;
+  readonly send: (connection: PipelinedConnection) => void;
   readonly fail: (error: Error) => void;
   ticks: number;
 };
-
-class Connection {
-  readonly client: Client;
-  readonly closed: Promise<void>;
-  /** The statements that it has prepared, by name. */
-  readonly prepared = new Map<string, PreparedStatement>();
-  state: "opening" | "open" | "retired" = "opening";
-  /** Statements that are not answered yet, and the lease. */
-  inFlight = 0;
-  /** Statements that are not answered yet. The server owes an answer only while there are any. */
-  unanswered = 0;
-  /** No statement may be sent behind the statements in flight. */
-  exclusive = false;
-  /** Since the last answer, or since the first statement after an idle time was sent. */
-  ticks = 0;
-  private gathers = false;
-
-  constructor(config: ClientConfig) {
-    this.client = new pg.Client(config);
-    this.closed = new Promise((resolve) => this.client.once("end", resolve));
-  }
-
-  /** Sends all statements of one turn of the event loop in one write. */
-  gather(): void {
-    if (this.gathers) return;
-    this.gathers = true;
-    const { stream } = this.client.connection;
-    stream.cork();
-    setImmediate(() => {
-      this.gathers = false;
-      stream.uncork();
-    });
-  }
-
-  get acceptsMore(): boolean {
-    return this.state === "open" && !this.exclusive && this.inFlight < IN_FLIGHT_MAX && this.ticks === 0;
-  }
-}
 
 /** Connections to PostgreSQL. They are opened when needed and closed when idle. */
 export class PostgresConnections implements Connections {
   readonly max: number;
   private readonly config: ClientConfig;
   private readonly timeouts: Timeouts;
-  private readonly all = new Set<Connection>();
+  private readonly all = new Set<PipelinedConnection>();
   /** The most recently used connection is used first, so that unneeded ones are closed. */
-  private readonly idle: Connection[] = [];
+  private readonly idle: PipelinedConnection[] = [];
   /** Statements of work in progress. They are sent first, so that begun work ends before more begins. */
   private readonly waiting: Waiting[] = [];
   /** First statements of requests. */
@@ -137,7 +99,7 @@ export class PostgresConnections implements Connections {
   }
 
   /** Gives one connection to one caller. Statements that are in flight on it are answered first. */
-  lease(): Promise<Lease> {
+  lease(): Promise<LeasedConnection> {
     return new Promise((resolve, reject) => {
       this.onceFree((connection) => {
         connection.exclusive = true;
@@ -156,7 +118,7 @@ export class PostgresConnections implements Connections {
     await Promise.all(closed);
   }
 
-  private leaseOf(connection: Connection): Lease {
+  private leaseOf(connection: PipelinedConnection): LeasedConnection {
     return {
       query: (statement, parameters) =>
         new Promise((resolve, reject) => {
@@ -174,7 +136,7 @@ export class PostgresConnections implements Connections {
   }
 
   private send(
-    connection: Connection,
+    connection: PipelinedConnection,
     { text, name }: PostgresStatement,
     parameters: readonly unknown[],
     done: (error: Error | null, rows: Row[]) => void,
@@ -193,7 +155,7 @@ export class PostgresConnections implements Connections {
     connection.client.query(query);
   }
 
-  private answered(connection: Connection): void {
+  private answered(connection: PipelinedConnection): void {
     connection.ticks = 0;
     connection.inFlight -= 1;
     if (connection.inFlight === 0) {
@@ -204,18 +166,14 @@ export class PostgresConnections implements Connections {
   }
 
   /** Calls one of the two, at once or later. */
-  private onceFree(send: (connection: Connection) => void, fail: (error: Error) => void, first = false): void {
-    if (this.closing) {
-      fail(closedError());
-      return;
+  private onceFree(send: (connection: PipelinedConnection) => void, fail: (error: Error) => void, first = false): void {
+    const connection = this.closing || this.waitingCount > 0 ? undefined : this.free();
+    if (this.closing) fail(closedError());
+    else if (connection !== undefined) send(connection);
+    else {
+      (first ? this.arriving : this.waiting).push({ send, fail, ticks: 0 });
+      this.serve();
     }
-    const connection = this.waitingCount === 0 ? this.free() : undefined;
-    if (connection !== undefined) {
-      send(connection);
-      return;
-    }
-    (first ? this.arriving : this.waiting).push({ send, fail, ticks: 0 });
-    this.serve();
   }
 
   private get waitingCount(): number {
@@ -228,10 +186,10 @@ export class PostgresConnections implements Connections {
     return this.arriving.shift();
   }
 
-  private free(): Connection | undefined {
+  private free(): PipelinedConnection | undefined {
     const idle = this.idle.pop();
     if (idle !== undefined || this.all.size < this.max) return idle;
-    let best: Connection | undefined;
+    let best: PipelinedConnection | undefined;
     for (const connection of this.all) {
       if (connection.acceptsMore && (best === undefined || connection.inFlight < best.inFlight)) best = connection;
     }
@@ -274,26 +232,26 @@ export class PostgresConnections implements Connections {
   }
 
   /** The driver throws if it cannot read a certificate that the URL names. */
-  private newConnection(): Connection | undefined {
+  private newConnection(): PipelinedConnection | undefined {
     try {
-      return new Connection(this.config);
+      return new PipelinedConnection(this.config);
     } catch (error) {
       this.next()?.fail(error as Error);
       return undefined;
     }
   }
 
-  private rest(connection: Connection): void {
+  private rest(connection: PipelinedConnection): void {
     if (connection.state === "open" && !this.closing) this.idle.push(connection);
     else this.end(connection);
   }
 
-  private retire(connection: Connection): void {
+  private retire(connection: PipelinedConnection): void {
     connection.state = "retired";
     if (connection.inFlight === 0) this.end(connection);
   }
 
-  private end(connection: Connection): void {
+  private end(connection: PipelinedConnection): void {
     if (!this.all.delete(connection)) return;
     const index = this.idle.indexOf(connection);
     if (index !== -1) this.idle.splice(index, 1);
@@ -325,9 +283,7 @@ export class PostgresConnections implements Connections {
       const milliseconds = connection.ticks * TICK_MILLISECONDS;
       if (connection.inFlight === 0 && milliseconds > idleMilliseconds) this.retire(connection);
       if (connection.unanswered > 0 && milliseconds > responseMilliseconds) {
-        connection.client.connection.stream.destroy(
-          new Error(`PostgreSQL did not answer for ${responseMilliseconds} ms`),
-        );
+        connection.fail(`PostgreSQL did not answer for ${responseMilliseconds} ms`);
       }
     }
     if (this.all.size === 0) {

@@ -9,7 +9,7 @@ import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
-import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./connections.js";
+import type { Connections, DatabaseLoad, LeasedConnection, PostgresStatement } from "./connections.js";
 import { PoolConnections, queryOn } from "./pool-connections.js";
 
 /** Requests must fail quickly: these are their limits, on connections of the service and on those of an embedder. */
@@ -170,7 +170,7 @@ export class PostgresDatabase implements Database {
 const unprepared = (text: string): PostgresStatement => ({ text, brief: false });
 
 async function rowsOf(
-  connection: Pick<Connections | Lease, "query">,
+  connection: Pick<Connections | LeasedConnection, "query">,
   statement: PostgresStatement,
   parameters: readonly unknown[] = [],
 ): Promise<Row[]> {

@@ -4,7 +4,7 @@ import { isBusy } from "../sql/database-error.js";
 import type { Installation, PoolClient, PostgresPool, SqliteHandle, Tables } from "./installation.js";
 import { migrationState, refuseOther } from "./migration-state.js";
 import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type RecordedStep } from "./migration-steps.js";
-import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
+import { MIGRATION_LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
 import type { Step } from "./step.js";
 import { namesInSchema, namesWithPrefix, type TableNames } from "./table-names.js";
 import { stepsOf } from "./table-sets.js";
@@ -103,7 +103,7 @@ async function migrateInTransaction(
   await client.query({
     text: `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0;
       set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(${MIGRATION_LOCK});
-      set local lock_timeout = ${LOCK_MILLISECONDS}`,
+      set local lock_timeout = ${MIGRATION_LOCK_MILLISECONDS}`,
   });
   const isNew = await createRecordTable(client, names, schema);
   const { rows } = await client.query({ text: `select name from ${names.of(MIGRATION_TABLE)}` });

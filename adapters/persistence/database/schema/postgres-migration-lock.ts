@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
  * Shorter than the time after which PostgreSQL looks for deadlocks, so that the migration gives way and never a
  * request.
  */
-export const LOCK_MILLISECONDS = 500;
+export const MIGRATION_LOCK_MILLISECONDS = 500;
 const PAUSE_MILLISECONDS = 250;
 /** For all attempts together. */
 const ATTEMPTS_MILLISECONDS = 120_000;
@@ -13,7 +13,7 @@ const ATTEMPTS_MILLISECONDS = 120_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK_DETECTED = "40P01";
 
-/** Repeats `migrate` while it fails because it did not get a table within `LOCK_MILLISECONDS`. */
+/** Repeats `migrate` while it fails because it did not get a table within `MIGRATION_LOCK_MILLISECONDS`. */
 export async function repeatWhileLocked<T>(migrate: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + ATTEMPTS_MILLISECONDS;
   for (;;) {

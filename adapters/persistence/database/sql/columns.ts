@@ -64,7 +64,7 @@ const isPairs = (value: unknown): value is Readonly<Record<string, string>> =>
   typeof value === "object" && value !== null && Object.values(value).every((item) => typeof item === "string");
 
 /** A JSON value that this service has written. */
-export function json<Value>(row: Row, column: string): Value {
+export function jsonValue<Value>(row: Row, column: string): Value {
   const parsed = jsonOf(text(row, column));
   return parsed === undefined ? throwInvalid(row, column) : (parsed as Value);
 }

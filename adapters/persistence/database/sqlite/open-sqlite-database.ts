@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { type MigrationState, migrationState, refuseOther, requireCurrent } from "../schema/migration-state.js";
 import { cannotOpenFile, DatabaseError, missingFile } from "../sql/database-error.js";
 import { migrateSqlite, openSqliteFile, sqliteFile } from "./open-sqlite-file.js";
-import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
+import { SqliteDatabase } from "./sqlite-database.js";
 
 /**
  * Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file, also if
@@ -34,7 +34,7 @@ const nameOf = (file: string): string => `The database ${file}`;
 function stateOf(file: string): MigrationState {
   const connection = openSqliteFile(file);
   try {
-    return migrationState(recordedSteps(connection));
+    return migrationState(connection.recordedSteps());
   } finally {
     connection.close();
   }

@@ -4,7 +4,17 @@ import { migrationSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";
 import { OWN_DATABASE } from "../schema/table-names.js";
 import { SqliteConnection } from "./sqlite-connection.js";
-import type { SqliteFile } from "./sqlite-database.js";
+
+/** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
+export type SqliteFile = {
+  readonly path: string;
+  open(cacheKibibytes?: number): SqliteConnection;
+  /**
+   * Opens the connection for writes. Its statements do not wait for other processes. Its commits do not wait for the
+   * disk and never move the write-ahead log into the file.
+   */
+  openWriter(): SqliteConnection;
+};
 
 /** Maximum time for which a statement blocks the process while the file is locked, as when it is opened. */
 const BUSY_MILLISECONDS = 10_000;

@@ -1,4 +1,5 @@
 import type { SqliteHandle, SqliteStatement, SqliteValue } from "../schema/installation.js";
+import { MIGRATION_TABLE } from "../schema/migration-steps.js";
 import type { TableNames } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import { type RowMaker, rowMaker } from "../sql/row-maker.js";
@@ -41,6 +42,12 @@ export class SqliteConnection {
 
   execute(statement: string): void {
     this.prepared(statement).prepared.run();
+  }
+
+  /** The rows of the table that records the migrations; none if it does not exist. */
+  recordedSteps(): readonly Row[] {
+    const table = this.all("select name from sqlite_master where name = ?", [this.nameOf(MIGRATION_TABLE)]);
+    return table.length === 0 ? [] : this.all(`select name from ${MIGRATION_TABLE}`, []);
   }
 
   private prepared(statement: string): Statement {

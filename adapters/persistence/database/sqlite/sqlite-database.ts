@@ -1,62 +1,18 @@
-import { setTimeout as pause, setImmediate } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import type { Result } from "neverthrow";
 import type { Awaitable } from "../../../../application/awaitable.js";
-import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 import type { RequestKind } from "../../../../domain/panorama-policy.js";
 import { TURN_MILLISECONDS } from "../../../system/short-turn.js";
-import type { SqliteInstallation } from "../schema/installation.js";
-import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
+import { pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";
-import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import { type Database, inTransaction, type Sql, type SynchronousReads } from "../sql/database.js";
-import { isBusy } from "../sql/database-error.js";
-import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
+import type { SqliteFile } from "./open-sqlite-file.js";
 import { fullOr, requireRoom } from "./require-room.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import { SqliteReader } from "./sqlite-reader.js";
+import { begin, type PartOutcome, runInSavepoint } from "./sqlite-transaction.js";
 import { WriteAheadLog } from "./write-ahead-log.js";
-
-/** A database on the connection of an embedder. */
-export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
-  new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
-
-/** The same tables in the transaction that is open on a connection of the embedder. */
-export const joinedOnConnection = ({ sqlite, prefix }: SqliteInstallation): JoinedDatabase => {
-  const connection = new SqliteConnection(sqlite, namesWithPrefix(prefix));
-  const sql: Sql = async (statement, parameters = []) => {
-    if (!connection.isTransaction) throw new Error("No transaction is open on this connection.");
-    try {
-      return connection.all(statement, parameters);
-    } catch (error) {
-      if (!isBusy(error)) throw fullOr(error);
-      const advice = "Begin the transaction with begin immediate, which waits for it.";
-      throw new StoreBusy(`Another process writes to the SQLite file. ${advice}`, { cause: error });
-    }
-  };
-  return joinedDatabase(sqlite, { dialect: "sqlite", sql });
-};
-
-/** The rows of the table that records the migrations; none if it does not exist. */
-export function recordedSteps(connection: SqliteConnection): readonly Row[] {
-  const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
-  return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
-}
-
-/** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
-export type SqliteFile = {
-  readonly path: string;
-  open(cacheKibibytes?: number): SqliteConnection;
-  /**
-   * Opens the connection for writes. Its statements do not wait for other processes. Its commits do not wait for the
-   * disk and never move the write-ahead log into the file.
-   */
-  openWriter(): SqliteConnection;
-};
-
-/** Maximum wait of a write for another process that writes to the same file. */
-const BUSY_MILLISECONDS = 10_000;
-const BUSY_PAUSE_MILLISECONDS = 5;
 
 /** Requests read keys and tasks in no order: 100,000 accounts with a task of each take 100 MiB. */
 const READER_CACHE_KIBIBYTES = 96 * 1024;
@@ -78,11 +34,9 @@ const WAITING_MIN = 64;
 const WAIT_MILLISECONDS_MIN = 50;
 
 type Queued = {
-  /** Runs inside the group's transaction. A thrown error or an `Err` undoes only what this one has written. */
   readonly run: (sql: Sql) => Promise<Result<unknown, unknown>>;
-  readonly settle: (outcome: Outcome) => void;
+  readonly settle: (outcome: PartOutcome) => void;
 };
-type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
 
 /**
  * A SQLite file. The driver is synchronous: a statement costs no thread change, and is prepared once.
@@ -155,7 +109,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcome) =>
+      const settle = (outcome: PartOutcome) =>
         "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(fullOr(outcome.thrown));
       this.queue.push({ run: work, settle });
       this.writing ??= this.writeQueued();
@@ -178,7 +132,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   /** True if these migrations have run. */
   isMigrated(steps: readonly Step[]): boolean {
-    return pendingSteps(recordedSteps(this.writer), steps).length === 0;
+    return pendingSteps(this.writer.recordedSteps(), steps).length === 0;
   }
 
   /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */
@@ -224,7 +178,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   private async snapshotOnSharedConnection<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     await setImmediate(); // begins in a callback of its own, in which nothing else runs
-    await this.begin("begin");
+    await begin(this.writer, "begin");
     try {
       return await work(async (statement, parameters = []) => this.reader.all(statement, parameters));
     } finally {
@@ -267,10 +221,10 @@ export class SqliteDatabase implements Database, SynchronousReads {
   }
 
   /** What goes on with an outcome takes time of the turn, too. */
-  private async settle(group: readonly Queued[], outcomes: readonly Outcome[]): Promise<void> {
+  private async settle(group: readonly Queued[], outcomes: readonly PartOutcome[]): Promise<void> {
     let turnSince = performance.now();
     for (const [index, { settle }] of group.entries()) {
-      settle(outcomes[index] as Outcome);
+      settle(outcomes[index] as PartOutcome);
       await new Promise<void>((resolve) => process.nextTick(resolve)); // after all that goes on at once
       if (performance.now() - turnSince <= TURN_MILLISECONDS) continue;
       await setImmediate();
@@ -279,12 +233,12 @@ export class SqliteDatabase implements Database, SynchronousReads {
   }
 
   /** Throws if nothing of the group was committed. The outcomes are those of its first transactions, at least one. */
-  private async commit(group: readonly Queued[]): Promise<Outcome[]> {
+  private async commit(group: readonly Queued[]): Promise<PartOutcome[]> {
     if (this.broken !== undefined) throw this.broken;
     let release = () => {};
-    await this.begin("begin immediate");
+    await begin(this.writer, "begin immediate");
     try {
-      const outcomes: Outcome[] = [];
+      const outcomes: PartOutcome[] = [];
       let turnSince = performance.now();
       for (const { run } of group) {
         if (performance.now() - turnSince > TURN_MILLISECONDS) {
@@ -292,7 +246,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
           await setImmediate();
           turnSince = performance.now();
         }
-        outcomes.push(await this.runInSavepoint(run));
+        outcomes.push(await runInSavepoint(this.writer, run));
       }
       this.own?.reader.hold();
       this.held = new Promise((resolve) => {
@@ -311,48 +265,6 @@ export class SqliteDatabase implements Database, SynchronousReads {
       this.own?.reader.release();
       this.held = undefined;
       release();
-    }
-  }
-
-  private async runInSavepoint(run: Queued["run"]): Promise<Outcome> {
-    this.writer.execute("savepoint one");
-    let undoneBy: unknown;
-    const outcome = await run(async (statement, parameters = []) => {
-      if (undoneBy !== undefined) throw undoneBy; // a further statement would be committed alone, or with another's
-      try {
-        return this.writer.all(statement, parameters);
-      } catch (error) {
-        if (!this.writer.isTransaction) undoneBy = error;
-        throw error;
-      }
-    }).then(
-      (result): Outcome => ({ result }),
-      (thrown: unknown): Outcome => ({ thrown }),
-    );
-    // Some errors (a full disk) roll the whole transaction back: then all of the group fail, with that error.
-    if (!this.writer.isTransaction) throw "thrown" in outcome ? outcome.thrown : undoneBy;
-    undoneBy = new Error("A statement came after the end of its transaction.");
-    if ("thrown" in outcome || outcome.result.isErr()) this.writer.execute("rollback to one");
-    this.writer.execute("release one");
-    return outcome;
-  }
-
-  /**
-   * Waits without blocking the event loop while another process holds the write lock, or while an embedder has a
-   * transaction on its connection.
-   */
-  private async begin(statement: string): Promise<void> {
-    const deadline = performance.now() + BUSY_MILLISECONDS;
-    for (;;) {
-      try {
-        return this.writer.execute(statement);
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (performance.now() > deadline) {
-          throw new StoreBusy("Another process has held the write lock of the SQLite file.", { cause: error });
-        }
-        await pause(BUSY_PAUSE_MILLISECONDS);
-      }
     }
   }
 }

@@ -34,6 +34,9 @@ export const clamp01 = clamp;
 const lerp = (from: number, to: number, share: number): number => from + (to - from) * share;
 export const mix = lerp;
 
+/** 1 inside a shape, 0 outside, with a slope of one pixel at its edge. */
+export const inside = (depth: number, soft: number): number => clamp(0.5 + depth / Math.max(soft, 1e-4));
+
 /** From 0 below `from` to 1 above `to`, smoothly. In three parts: the compiler always inlines tiny functions. */
 export const smoothstep = (from: number, to: number, value: number): number => eased((value - from) / (to - from));
 const eased = (t: number): number => hermite(clamp(t));

@@ -1,5 +1,6 @@
-import { cover, multiply, type Paint, type Rgb, set } from "./colour.js";
-import { cellRandom, clamp01, Noise, smoothstep } from "./noise.js";
+import { cover, multiply, type Paint, set, shine } from "./colour.js";
+import { cellRandom, clamp01, inside, Noise, smoothstep } from "./noise.js";
+import { BARK, GLASS, LAMP, PropColours, SNOW, WINDOW_LIGHTS } from "./prop-colours.js";
 import type { PropKind, PropSet, Scene } from "./scene.js";
 
 const RING_RATIO = 1.085;
@@ -33,7 +34,7 @@ type Crossing = {
 /** Trees, towers and similar objects: flat, facing the viewer, on rings around the viewer. */
 export class Props {
   /** Distances in metres, nearest first. */
-  readonly rings: readonly number[];
+  readonly rings: number[] = [];
   /** Upper bound of their heights. */
   readonly heightMetres: number;
   /** Of the prop that the last `standsAt` has found: its height, and that of the ground where it stands. */
@@ -42,6 +43,7 @@ export class Props {
   private readonly scene: Scene;
   private readonly props: PropSet;
   private readonly noise: Noise;
+  private readonly colours: PropColours;
   /** Of that prop: where the column crosses it (-1 to 1), its random number (0 to 1), and which side is lit. */
   private across = 0;
   private halfWidthMetres = 1;
@@ -54,17 +56,15 @@ export class Props {
   private readonly frondMiddle = new Float64Array(FRONDS);
   private readonly frondThick = new Float64Array(FRONDS);
   private readonly frondSteep = new Float64Array(FRONDS);
-  private readonly litColour: Paint = [0, 0, 0];
 
   constructor(scene: Scene, props: PropSet) {
-    const rings: number[] = [];
     const far = Math.min(props.farMetres, 4 / scene.haze.perMetre);
-    for (let distance = props.nearMetres; distance < far; distance *= RING_RATIO) rings.push(distance);
-    this.rings = rings;
+    for (let distance = props.nearMetres; distance < far; distance *= RING_RATIO) this.rings.push(distance);
     this.heightMetres = props.heightMetres * 1.5;
     this.scene = scene;
     this.props = props;
     this.noise = new Noise(scene.seed ^ 0x7ee5);
+    this.colours = new PropColours(scene.sky, props);
   }
 
   /** True if a prop of this ring crosses this direction. `paint` then paints it. */
@@ -165,10 +165,10 @@ export class Props {
       // It lies on the upper side of the branches.
       const lying = 1 - tier + 0.5 * this.noise.at2(u * 3, v * 9 + 5 * this.variation);
       const snow = isEdge ? 1 - tier : smoothstep(0.45, 0.95, lying);
-      cover(paint, this.lit(SNOW, 0.45 + 0.35 * u * this.litSide + 0.2 * v), 0.8 * snow);
+      cover(paint, this.colours.lit(SNOW, 0.45 + 0.35 * u * this.litSide + 0.2 * v), 0.8 * snow);
     }
     const branches = opacity * inside(v - 0.05, softV);
-    if (trunk > branches) set(paint, this.lit(BARK, 0.5));
+    if (trunk > branches) set(paint, this.colours.lit(BARK, 0.5));
     return Math.max(branches, trunk);
   }
 
@@ -179,7 +179,7 @@ export class Props {
     this.shade(paint, clamp01(0.5 + 0.9 * leaves + 0.5 * (v - 0.55)), u, v);
     const opacity = inside(crown + 0.1 * leaves, soft * 1.8);
     const trunk = v < 0.4 ? inside(flared(0.07, v) - Math.abs(u), soft) : 0;
-    if (trunk > opacity) set(paint, this.lit(BARK, 0.5));
+    if (trunk > opacity) set(paint, this.colours.lit(BARK, 0.5));
     return Math.max(opacity, trunk);
   }
 
@@ -195,7 +195,7 @@ export class Props {
       fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, soft));
     }
     if (fronds > trunk) this.shade(paint, clamp01(0.55 + 0.5 * this.noise.at2(u * 18, v * 18)), u, v);
-    else set(paint, this.lit(BARK, 0.85 + 0.25 * this.noise.at2(3, v * 60)));
+    else set(paint, this.colours.lit(BARK, 0.85 + 0.25 * this.noise.at2(3, v * 60)));
     return Math.max(fronds, trunk);
   }
 
@@ -247,7 +247,7 @@ export class Props {
     const gaps = smoothstep(-0.32, -0.12, branch + 0.5 * (0.5 - v));
     const { colours } = this.props;
     set(paint, colours[Math.floor(this.variation * colours.length)] ?? colours[0]);
-    this.light(paint, Math.max(0.15, 0.35 + 0.7 * v + 0.5 * branch));
+    this.colours.light(paint, Math.max(0.15, 0.35 + 0.7 * v + 0.5 * branch));
     multiply(paint, LAMP);
     return inside(outline, soft * 1.4 + 0.03) * gaps;
   }
@@ -257,18 +257,20 @@ export class Props {
     const step = this.variation < 0.4 ? (Math.abs(u) > 0.55 ? 0.72 + this.variation * 0.4 : 0.97) : 0.97;
     const mast = this.variation > 0.75 ? inside(0.03 - Math.abs(u), pixelMetres / this.halfWidthMetres) : 0;
     if (v > step) {
-      set(paint, this.lit(this.props.colours[0], 0.4));
+      set(paint, this.colours.lit(this.props.colours[0], 0.4));
       return mast;
     }
     const metres = (u + 1) * this.halfWidthMetres;
     const face = u < 0.2 + 0.5 * (this.variation - 0.5) ? 1 : 0.62;
-    this.shadeFlat(paint, face * (0.85 + 0.3 * this.litSide * (face < 1 ? 1 : -1)));
+    const brightness = face * (0.85 + 0.3 * this.litSide * (face < 1 ? 1 : -1));
+    this.colours.blend(paint, this.variation);
+    this.colours.light(paint, Math.max(0.2, 0.6 * brightness));
     const storey = Math.floor(aboveMetres / 4);
     const bay = Math.floor(metres / 3.4);
     const glass =
       windowShare(aboveMetres / 4, 0.2, 0.85, pixelMetres / 4) *
       windowShare(metres / 3.4, 0.15, 0.85, pixelMetres / 3.4);
-    cover(paint, this.lit(GLASS, 0.9), 0.55 * glass);
+    cover(paint, this.colours.lit(GLASS, 0.9), 0.55 * glass);
     // Far away a pixel contains many windows: they are averaged.
     const single = smoothstep(4.5, 2, pixelMetres);
     const seed = Math.floor(this.variation * 1e6);
@@ -276,67 +278,18 @@ export class Props {
     const glow = this.props.lit + (isLit - this.props.lit) * single;
     const tint =
       WINDOW_LIGHTS[Math.floor(cellRandom(storey, bay, seed, 12) * WINDOW_LIGHTS.length)] ?? WINDOW_LIGHTS[0];
-    for (let channel = 0; channel < 3; channel++) {
-      paint[channel] =
-        (paint[channel] ?? 0) + (tint[channel] ?? 0) * glow * glass * (0.25 + 0.6 * cellRandom(bay, storey, seed, 13));
-    }
+    shine(paint, tint, glow * glass * (0.25 + 0.6 * cellRandom(bay, storey, seed, 13)));
     return 1;
   }
 
   /** The colour of leaves, from dark to bright: lit from above and from the side of the sun. */
   private shade(paint: Paint, brightness: number, u: number, v: number): void {
-    this.blendColours(paint, brightness);
-    if (this.variation > 0.5) multiply(paint, YELLOWISH);
-    const side = 0.42 + 0.36 * u * this.litSide + 0.25 * v;
-    this.light(paint, Math.max(0.12, side));
-  }
-
-  private shadeFlat(paint: Paint, brightness: number): void {
-    this.blendColours(paint, this.variation);
-    this.light(paint, Math.max(0.2, 0.6 * brightness));
-  }
-
-  /** The two colours of the props, mixed. */
-  private blendColours(paint: Paint, share: number): void {
-    const { colours } = this.props;
-    set(paint, colours[0]);
-    cover(paint, colours[1], share);
-  }
-
-  /** Turns the colour of a surface into the light that it reflects. */
-  private light(paint: Paint, direct: number): void {
-    const { sunlight, skylight } = this.scene.sky;
-    paint[0] *= skylight[0] + sunlight[0] * direct * 0.6;
-    paint[1] *= skylight[1] + sunlight[1] * direct * 0.6;
-    paint[2] *= skylight[2] + sunlight[2] * direct * 0.6;
-  }
-
-  /** The same for another colour. The result is valid until the next call. */
-  private lit(colour: Rgb, direct: number): Rgb {
-    set(this.litColour, colour);
-    this.light(this.litColour, direct);
-    return this.litColour;
+    this.colours.leaves(paint, brightness, this.variation, 0.42 + 0.36 * u * this.litSide + 0.25 * v);
   }
 }
 
-const YELLOWISH: Rgb = [1.12, 1, 0.86];
-const SNOW: Rgb = [0.88, 0.91, 0.97];
-const BARK: Rgb = [0.16, 0.11, 0.07];
-/** Water swallows red. Without a lamp, as divers have, every coral would be blue. */
-const LAMP: Rgb = [2.4, 1.1, 0.9];
-const GLASS: Rgb = [0.12, 0.17, 0.24];
-const WINDOW_LIGHTS: readonly [Rgb, ...Rgb[]] = [
-  [1.15, 0.72, 0.3],
-  [1.2, 0.85, 0.45],
-  [1.0, 0.92, 0.75],
-  [0.6, 0.78, 1.05],
-];
-
 /** Half the width of a trunk that is wider at its foot. */
 const flared = (half: number, v: number): number => half * (1 + 0.5 * Math.exp(-v * 28));
-
-/** 1 inside a shape, 0 outside, with a slope of one pixel at its edge. */
-const inside = (depth: number, soft: number): number => clamp01(0.5 + depth / Math.max(soft, 1e-4));
 
 /** The share of glass in a wall at `position` (in units of windows); each window spans `from` to `to`. */
 const windowShare = (position: number, from: number, to: number, pixel: number): number => {

@@ -11,7 +11,7 @@ import {
 import type { Result } from "neverthrow";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { CircuitState, Readiness } from "../../../../application/ports/generation-provider.js";
-import type { Answer, Call, CallFailure } from "./upstream-call.js";
+import type { Answer, CallFailure, UpstreamCall } from "./upstream-call.js";
 
 const FAILURES_IN_A_ROW = 5;
 const BREAK_MILLISECONDS_MIN = 10_000;
@@ -81,7 +81,7 @@ export class CircuitBreaker {
 
   /** `undefined`: the call was not sent. */
   async run(
-    method: Call["method"],
+    method: UpstreamCall["method"],
     send: () => Promise<Result<Answer, CallFailure>>,
   ): Promise<Result<Answer, CallFailure> | undefined> {
     // The library would make other calls wait for the probe; here they return immediately.
@@ -105,7 +105,10 @@ export class CircuitBreaker {
 /** While the circuit is closed, the library ignores errors that it is not configured to handle. */
 class IgnoredVerdict extends Error {}
 
-const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "ignored" => {
+const verdictOn = (
+  method: UpstreamCall["method"],
+  called: Result<Answer, CallFailure>,
+): "answer" | "failure" | "ignored" => {
   if (called.isErr()) return "failure";
   const { status, retryAfter } = called.value;
   if (status < 500 || (status === 503 && retryAfter !== undefined)) return "answer";

@@ -1,4 +1,4 @@
-export type Call = {
+export type UpstreamCall = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { Agent, buildConnector, type Dispatcher, FormData, request } from "undici";
-import type { Answer, Call, CallFailure, Form } from "./upstream-call.js";
+import type { Answer, CallFailure, Form, UpstreamCall } from "./upstream-call.js";
 
 const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -21,7 +21,7 @@ export class UpstreamConnections {
     keepAliveMaxTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
   });
 
-  send(call: Call): Promise<Result<Answer, CallFailure>> {
+  send(call: UpstreamCall): Promise<Result<Answer, CallFailure>> {
     return send(call.method === "GET" ? this.reading : this.creating, call);
   }
 
@@ -32,7 +32,7 @@ export class UpstreamConnections {
 
 const send = async (
   dispatcher: Dispatcher,
-  { method, url, headers, body, form, signal, mayBeSent }: Call,
+  { method, url, headers, body, form, signal, mayBeSent }: UpstreamCall,
 ): Promise<Result<Answer, CallFailure>> => {
   let answer: Dispatcher.ResponseData;
   try {

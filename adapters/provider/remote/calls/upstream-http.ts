@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import { ANONYMOUS_USER_AGENT } from "../../../system/outgoing-http.js";
-import type { Answer, Call, CallFailure } from "./upstream-call.js";
+import type { Answer, CallFailure, UpstreamCall } from "./upstream-call.js";
 import type { UpstreamConnections } from "./upstream-connections.js";
 
 /**
@@ -15,7 +15,7 @@ export class UpstreamHttp {
     this.userAgent = userAgent;
   }
 
-  async call(call: Call): Promise<Result<Answer, CallFailure>> {
+  async call(call: UpstreamCall): Promise<Result<Answer, CallFailure>> {
     this.connections ??= import("./upstream-connections.js").then((module) => new module.UpstreamConnections());
     return (await this.connections).send({ ...call, headers: { "user-agent": this.userAgent, ...call.headers } });
   }

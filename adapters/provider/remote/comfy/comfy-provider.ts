@@ -24,12 +24,12 @@ import type { Answer } from "../calls/upstream-call.js";
 import {
   type CancelCalls,
   type CreationContext,
-  type Dialect,
-  misconfigured,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
   uuidOf,
+  wrongSetting,
 } from "../dialect.js";
 import { ofImage, type ReferenceFailure, referenceFile } from "../images/reference-input.js";
 import { baseUrlOf, headerSecret, openRemote } from "../open-remote.js";
@@ -41,7 +41,7 @@ import {
   type RemoteOptions,
 } from "../remote-options.js";
 import { type NamedWorkflow, namedWorkflow } from "../workflows/bundled-workflows.js";
-import { abilitiesOf, filled, type Nodes, workflowText } from "../workflows/workflow.js";
+import { abilitiesIn, filled, type Nodes, workflowText } from "../workflows/workflow.js";
 
 /** Options of Comfy API v2. `apiKey` is required for Comfy Cloud and for deployments at Comfy. */
 export type ComfyOptions = RemoteOptions & {
@@ -153,7 +153,7 @@ type ComfySettings = {
  * takes no id of ours and lists no jobs, so a lost creation is not found again. Its `Idempotency-Key` only keeps a
  * creation that arrives twice from being run and paid for twice.
  */
-export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => {
+export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): RemoteDialect => {
   const { nodes, name: model } = workflow;
   const authorization: Readonly<Record<string, string>> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -166,7 +166,7 @@ export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => 
     // `concurrencyMax`: limit of the smallest plan; others have 3 or 5. The rate limit is not documented.
     defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
 
-    abilities: () => abilitiesOf(workflow),
+    abilities: () => abilitiesIn(workflow),
     check,
 
     creation: (order, context) => ({
@@ -200,11 +200,11 @@ const check = async (read: Read): Promise<Result<void, CheckFailure>> => {
   const { status } = answer.value;
   if (isKeyRejected(answer.value)) {
     const problem = `the provider does not accept this key (status ${status})`;
-    return err(misconfigured(`COMFY_API_KEY: ${problem}; set a valid one`));
+    return err(wrongSetting(`COMFY_API_KEY: ${problem}; set a valid one`));
   }
   if (status !== 404) return err(unchecked(jsonOf(answer.value).match(() => "the answer is not a 404", reasonOf)));
   if (codeOf(answer.value) !== undefined) return ok(undefined);
-  return err(misconfigured("COMFY_BASE_URL: there is no Comfy API v2 below this URL; leave out /api"));
+  return err(wrongSetting("COMFY_BASE_URL: there is no Comfy API v2 below this URL; leave out /api"));
 };
 
 const reasonOf = ({ reason }: ProviderUnavailable): string => reason;

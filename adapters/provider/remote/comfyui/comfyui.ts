@@ -22,17 +22,17 @@ import {
 import {
   type CancelCalls,
   type CreationContext,
-  type Dialect,
-  misconfigured,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
   uuidOf,
+  wrongSetting,
 } from "../dialect.js";
 import { ofImage, type ReferenceFailure, referenceFile } from "../images/reference-input.js";
 import type { CheckFailure } from "../remote-options.js";
 import type { NamedWorkflow } from "../workflows/bundled-workflows.js";
-import { abilitiesOf, filled, isConstant, type Nodes, optionalLinks, workflowText } from "../workflows/workflow.js";
+import { abilitiesIn, filled, isConstant, type Nodes, optionalLinks, workflowText } from "../workflows/workflow.js";
 
 const FOLDER = "panorama";
 
@@ -64,7 +64,7 @@ export type ComfyuiSettings = {
  * lost creation is looked up and never sent again. The server keeps its history in memory: after its restart it does
  * not know our prompts.
  */
-export const comfyui = ({ baseUrl, workflow }: ComfyuiSettings): Dialect => {
+export const comfyui = ({ baseUrl, workflow }: ComfyuiSettings): RemoteDialect => {
   const { nodes, name: model } = workflow;
   return {
     name: serverName(baseUrl),
@@ -75,7 +75,7 @@ export const comfyui = ({ baseUrl, workflow }: ComfyuiSettings): Dialect => {
     // A server runs one prompt at a time.
     defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 1 },
 
-    abilities: () => abilitiesOf(workflow),
+    abilities: () => abilitiesIn(workflow),
 
     /** Asks the server for the workflow's nodes, and for the files that they name. */
     async check(read) {
@@ -247,22 +247,22 @@ const uploadReference = async (url: string, context: CreationContext): Promise<R
 
 const checkClass = async (
   name: string,
-  { baseUrl, nodes, read }: Pick<Dialect, "baseUrl"> & { readonly nodes: Nodes; readonly read: Read },
+  { baseUrl, nodes, read }: Pick<RemoteDialect, "baseUrl"> & { readonly nodes: Nodes; readonly read: Read },
 ): Promise<Result<void, CheckFailure>> => {
   const answer = await read(`/object_info/${encodeURIComponent(name)}`);
   if (answer.isOk() && isKeyRejected(answer.value)) {
     const asks = `${baseUrl} asks for a login (status ${answer.value.status}), and ComfyUI has none`;
-    return err(misconfigured(`COMFYUI_BASE_URL: ${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`));
+    return err(wrongSetting(`COMFYUI_BASE_URL: ${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`));
   }
   const classes = bodyIn(answer, classesSchema, "a list of nodes");
   if (classes.isErr()) return err(unchecked(classes.error.reason));
   const known = classes.value[name];
-  if (known === undefined) return err(misconfigured(`COMFYUI_WORKFLOW: ${baseUrl} has no node ${name}; install it`));
+  if (known === undefined) return err(wrongSetting(`COMFYUI_WORKFLOW: ${baseUrl} has no node ${name}; install it`));
   const { required = {}, optional } = known.input;
   const link = optionalLinks(nodes).find(({ class_type, input }) => class_type === name && input in required);
   if (link !== undefined) {
     const what = `the input ${link.input} of the node ${name} is required, so no optional image may be linked to it`;
-    return err(misconfigured(`COMFYUI_WORKFLOW: ${what}; write {image1} instead of {image1?}`));
+    return err(wrongSetting(`COMFYUI_WORKFLOW: ${what}; write {image1} instead of {image1?}`));
   }
   const allowed = { ...required, ...optional };
   for (const { inputs } of Object.values(nodes).filter(({ class_type }) => class_type === name)) {
@@ -270,7 +270,7 @@ const checkClass = async (
       const options = optionsOf(allowed[input]);
       if (isConstant(value) && options !== undefined && !options.includes(value)) {
         const what = `${input} ${JSON.stringify(value)} for the node ${name}`;
-        return err(misconfigured(`COMFYUI_WORKFLOW: ${baseUrl} has no ${what}; install the file, or change the input`));
+        return err(wrongSetting(`COMFYUI_WORKFLOW: ${baseUrl} has no ${what}; install the file, or change the input`));
       }
     }
   }

@@ -14,10 +14,10 @@ import {
   type CancelCalls,
   type CreationContext,
   checkedJson,
-  type Dialect,
   type ProviderAccess,
   pathBelow,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
 } from "../dialect.js";
@@ -108,7 +108,7 @@ type FalSettings = ProviderAccess & {
 };
 
 /** fal's queue. Our mark is the seed, with a model that has one; otherwise a lost submission cannot be found again. */
-export const fal = ({ apiKey, baseUrl, platformUrl, choice, promptTemplate, jwksUrls }: FalSettings): Dialect => {
+export const fal = ({ apiKey, baseUrl, platformUrl, choice, promptTemplate, jwksUrls }: FalSettings): RemoteDialect => {
   const model = new KnownModel(choice, promptTemplate);
   return {
     name: "fal",

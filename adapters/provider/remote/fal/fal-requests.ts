@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { parseBody } from "../answers/read-answer.js";
-import type { TaskList } from "../dialect.js";
+import type { TaskPages } from "../dialect.js";
 
 const listSchema = z.object({
   items: z.array(
@@ -26,7 +26,7 @@ export const requestsSince = (
   platformUrl: string,
   endpointIds: readonly [string, ...string[]],
   since: Date,
-): TaskList => {
+): TaskPages => {
   const filters = { start: since.toISOString(), expand: "payloads", limit: String(PAGE_SIZE) };
   const pages = endpointIds.map((id) => ({ id, path: requestsPath(id, filters) }));
   return {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
-import { misconfigured, type Read } from "../dialect.js";
+import { type Read, wrongSetting } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
 import type { CheckFailure } from "../remote-options.js";
 import { allows, endpointOfSchema, type FalExtras, type MappedEndpoint, verifyEndpoint } from "./endpoint-of-schema.js";
@@ -85,7 +85,7 @@ export class KnownModel {
       if (schema.isErr()) return err(schema.error);
       const verified = verifyEndpoint(endpoint, schema.value, this.extras);
       if (verified.isErr()) {
-        return err(misconfigured(`${setting}: fal's endpoint ${endpoint.id} ${verified.error}; set another model`));
+        return err(wrongSetting(`${setting}: fal's endpoint ${endpoint.id} ${verified.error}; set another model`));
       }
       const quality = this.qualityOf(endpoint, schema.value);
       if (quality.isErr()) return err(quality.error);
@@ -100,7 +100,7 @@ export class KnownModel {
     const first = await this.endpointOf("FAL_MODEL", endpoint, read);
     if (first.isErr()) return err(first.error);
     const { needsImage, references } = first.value;
-    const cannot = (setting: string, why: string) => err(misconfigured(`${setting}: ${why}`));
+    const cannot = (setting: string, why: string) => err(wrongSetting(`${setting}: ${why}`));
     if (editEndpoint === undefined) {
       const { value } = first;
       return this.usable({ ...(!needsImage && { text: value }), ...(references && { images: value }) });
@@ -123,11 +123,11 @@ export class KnownModel {
     const { promptCharactersMax } = this.abilitiesOf(model);
     if (promptCharactersMax < 1) {
       const why = "its limit for prompts leaves no room beside the instructions for panoramas; set another model";
-      return err(misconfigured(`${setting}: ${why}`));
+      return err(wrongSetting(`${setting}: ${why}`));
     }
     if (this.choice.references === "canvas" && model.images?.takes.includes("mask_url") !== true) {
       const why = "the model has no mask_url; set separate, or a model that has one";
-      return err(misconfigured(`FAL_REFERENCES=canvas: ${why}`));
+      return err(wrongSetting(`FAL_REFERENCES=canvas: ${why}`));
     }
     return ok(model);
   }
@@ -137,7 +137,7 @@ export class KnownModel {
     const schema = await this.schemaOf(setting, id, read);
     return schema.andThen((published) =>
       endpointOfSchema(id, published, this.extras)
-        .mapErr((why) => misconfigured(`${setting}: the endpoint ${why}; set another one`))
+        .mapErr((why) => wrongSetting(`${setting}: the endpoint ${why}; set another one`))
         .andThen((endpoint) => this.qualityOf(endpoint, published).map(() => endpoint)),
     );
   }
@@ -149,14 +149,14 @@ export class KnownModel {
     const { quality } = this.choice;
     return !takes.includes("quality") || allows(schema.inputs.get("quality"), quality)
       ? ok(undefined)
-      : err(misconfigured(`FAL_QUALITY=${quality}: fal's endpoint ${id} does not have it; set another quality`));
+      : err(wrongSetting(`FAL_QUALITY=${quality}: fal's endpoint ${id} does not have it; set another quality`));
   }
 
   private async schemaOf(setting: string, id: string, read: Read): Promise<Result<FalSchema, CheckFailure>> {
     const schema = await readFalSchema(id, read);
     return schema.andThen((published) =>
       published === undefined
-        ? err(misconfigured(`${setting}: fal has no endpoint ${id}; set a model that it has`))
+        ? err(wrongSetting(`${setting}: fal has no endpoint ${id}; set a model that it has`))
         : ok(published),
     );
   }

@@ -13,11 +13,11 @@ import {
   type CreationContext,
   checkedJson,
   correlationSeed,
-  type Dialect,
-  misconfigured,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
+  wrongSetting,
 } from "../dialect.js";
 import { dataUriOf, ofImage, type ReferenceFailure, referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../leading-prompt.js";
@@ -73,7 +73,7 @@ type HttpSettings = {
  * A worker of the operator's own, by the small contract in test/examples/http-provider/openapi.json. A generation has
  * the id of our task, so a lost creation is looked up and never sent again.
  */
-export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
+export const http = ({ baseUrl, token }: HttpSettings): RemoteDialect => {
   /** Until the worker has reported its abilities, it gets every request and refuses by itself. */
   let abilities: Abilities = abilitiesSchema.parse({ images_min: 0, images_max: IMAGE_URLS_MAX });
   return {
@@ -115,7 +115,7 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
 const abilitiesOf = async (baseUrl: string, read: Read): Promise<Result<Abilities, CheckFailure>> => {
   const answer = await read("/abilities");
   if (answer.isOk() && answer.value.status === 404) {
-    return err(misconfigured(`HTTP_PROVIDER_URL=${baseUrl}: GET /abilities is not there; set the URL of a worker`));
+    return err(wrongSetting(`HTTP_PROVIDER_URL=${baseUrl}: GET /abilities is not there; set the URL of a worker`));
   }
   const json = checkedJson(answer, "HTTP_PROVIDER_TOKEN");
   if (json.isErr()) return err(json.error);

@@ -8,7 +8,7 @@ import { aboutImage, soundReference } from "../../sound-reference.js";
 /** The smallest limit that a model of fal states for a picture. */
 const BYTES_MAX = 10 * 1024 * 1024;
 
-export type Reference = { readonly type: ImageType; readonly bytes: Uint8Array };
+type Reference = { readonly type: ImageType; readonly bytes: Uint8Array };
 
 /**
  * A reference image as it is, or, if it is damaged, above `bytesMax` (10 MiB), or above `edgePixelsMax` (4000) at an

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import { parseBody } from "../answers/read-answer.js";
-import { checkedJson, misconfigured, type Read, unchecked } from "../dialect.js";
+import { checkedJson, type Read, unchecked, wrongSetting } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
 import { type ModelInputs, modelSchema, readModelInputs } from "./model-inputs.js";
 
@@ -49,7 +49,7 @@ export class ReplicateModel {
     const answer = await read(versionId === undefined ? `/models/${name}` : `/models/${name}/versions/${versionId}`);
     if (answer.isOk() && answer.value.status === 404) {
       const what = versionId === undefined ? "model" : "version of a model";
-      return err(misconfigured(`REPLICATE_MODEL=${model}: the provider has no such ${what}; set one that it has`));
+      return err(wrongSetting(`REPLICATE_MODEL=${model}: the provider has no such ${what}; set one that it has`));
     }
     const json = checkedJson(answer, "REPLICATE_API_KEY");
     const version = json.andThen((body) =>
@@ -69,7 +69,7 @@ export class ReplicateModel {
 
   private resolve(version: Version | null, hasVersionInName: boolean): Result<ResolvedModel, CheckFailure> {
     const cannot = (why: string) =>
-      misconfigured(`REPLICATE_MODEL=${this.model}: the model ${why}; set bytedance/seedream-4 or another model`);
+      wrongSetting(`REPLICATE_MODEL=${this.model}: the model ${why}; set bytedance/seedream-4 or another model`);
     if (version === null) return err(cannot("has no version that can be run"));
     const inputs = readModelInputs(version.openapi_schema).mapErr(cannot);
     return inputs.andThen((found): Result<ResolvedModel, CheckFailure> => {

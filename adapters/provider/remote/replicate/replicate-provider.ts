@@ -10,7 +10,7 @@ import type {
 import { type Abilities, ALL_ABILITIES, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
 import { bodyIn, createdIn, failedAs, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
 import type { Answer } from "../calls/upstream-call.js";
-import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
+import type { CancelCalls, CreationContext, ProviderAccess, RemoteDialect, Report, TaskPages } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
 import { baseUrlOf, headerSecret, openRemote } from "../open-remote.js";
 import { type OpenProvider, REMOTE_DEFAULTS, type RemoteOptions } from "../remote-options.js";
@@ -71,7 +71,7 @@ type ReplicateSettings = ProviderAccess & {
  * Dialect of Replicate. Works with models whose schema accepts width and height, such as seedream-4, flux-2-pro and
  * FLUX.1 LoRAs. If the model accepts a seed, the seed identifies the task.
  */
-export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
+export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): RemoteDialect => {
   const model = new ReplicateModel(name);
   const templateCharacters = leadingCharacters(promptTemplate);
   return {
@@ -167,7 +167,7 @@ const cancel = async (
   return after.map(cancellationOf);
 };
 
-const predictionsSince = (since: Date): TaskList => ({
+const predictionsSince = (since: Date): TaskPages => ({
   firstPath: `/predictions?${new URLSearchParams({ created_after: since.toISOString() })}`,
   pageOf: (body) =>
     parseBody(listSchema, "a list of predictions", body).map(({ results, next }) => ({

@@ -14,12 +14,12 @@ import {
   type CreationContext,
   checkedJson,
   correlationSeed,
-  type Dialect,
-  misconfigured,
   type ProviderAccess,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
+  wrongSetting,
 } from "../dialect.js";
 import { panoramaCanvas } from "../images/panorama-canvas.js";
 import { referenceInput } from "../images/reference-input.js";
@@ -86,7 +86,7 @@ type SkyboxSettings = ProviderAccess & { readonly styleId: number };
  * Skybox AI by Blockade Labs: panoramas of 4096 or 8192 pixels, from a prompt and at most one reference image. It has
  * no field for our task id, so the seed identifies the task.
  */
-export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect => {
+export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): RemoteDialect => {
   let promptCharactersMax = PROMPT_CHARACTERS_MAX;
   /**
    * The documentation does not say whether the list contains what was made over the API. Until it has shown one of our
@@ -157,9 +157,7 @@ const findStyle = async (
     if (style !== undefined) return ok(style);
   }
   return err(
-    misconfigured(
-      `SKYBOX_STYLE_ID=${styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
-    ),
+    wrongSetting(`SKYBOX_STYLE_ID=${styleId}: the provider has no such style; set one of its list, GET /skybox/styles`),
   );
 };
 

@@ -57,7 +57,7 @@ export const parseWorkflow = (json: unknown): Result<Workflow, string> => {
   });
 };
 
-export const abilitiesOf = ({ imagesMin, imagesMax }: Workflow): Abilities => ({
+export const abilitiesIn = ({ imagesMin, imagesMax }: Workflow): Abilities => ({
   ...ALL_ABILITIES,
   imagesMin,
   imagesMax,

@@ -15,9 +15,9 @@ import {
   type CreationContext,
   checkedJson,
   correlationSeed,
-  type Dialect,
   type ProviderAccess,
   type Read,
+  type RemoteDialect,
   type Report,
   unchecked,
 } from "../dialect.js";
@@ -85,7 +85,7 @@ type WorldlabsSettings = ProviderAccess & { readonly model: WorldlabsModel };
  * An upstream task id is `operations/ID`, or `worlds/ID` if a lost creation was found again: a world does not name its
  * operation. There is no call that cancels.
  */
-export const worldlabs = ({ apiKey, baseUrl, model }: WorldlabsSettings): Dialect => ({
+export const worldlabs = ({ apiKey, baseUrl, model }: WorldlabsSettings): RemoteDialect => ({
   name: "worldlabs",
   model,
   baseUrl,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
 import type { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import {
-  type Paint,
+  type Painter,
   type PaintingFailed,
   type PaintOrder,
   PaintPool,
@@ -23,12 +23,12 @@ class HeldPool extends PaintPool {
     this.letEnd = resolve;
   });
 
-  override async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+  override async run<T>(order: PaintOrder, work: (paint: Painter) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     this.orders.push(order);
     this.painting += 1;
     const stopped: PaintingFailed = { kind: "stopped", reason: "stopped" };
     try {
-      const paint: Paint = async () => {
+      const paint: Painter = async () => {
         await new Promise<void>((resolve) => order.signal.addEventListener("abort", () => resolve()));
         await this.mayEnd;
         return err(stopped);

@@ -12,7 +12,7 @@ import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
 import type { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import {
-  type Paint,
+  type Painter,
   type PaintingFailed,
   type PaintOrder,
   PaintPool,
@@ -26,9 +26,9 @@ import { aLocalProvider, filesIn } from "./local-setup.js";
 
 /** Paints each picture once: most tests are about something else, and paint the same one. */
 class RememberingPool extends PaintPool {
-  private readonly painted = new Map<string, Awaited<ReturnType<Paint>>>();
+  private readonly painted = new Map<string, Awaited<ReturnType<Painter>>>();
 
-  override run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+  override run<T>(order: PaintOrder, work: (paint: Painter) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     return super.run(order, (paint) =>
       work(async (scene, references) => {
         if (references.length > 0) return paint(scene, references);

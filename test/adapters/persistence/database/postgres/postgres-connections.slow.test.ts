@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type {
-  Lease,
+  LeasedConnection,
   PostgresStatement,
   Timeouts,
 } from "../../../../../adapters/persistence/database/postgres/connections.js";
@@ -45,7 +45,7 @@ describe("PostgresConnections", () => {
   const onEach = async (
     connections: PostgresConnections,
     count: number,
-    work: (lease: Lease, n: number) => Promise<void>,
+    work: (lease: LeasedConnection, n: number) => Promise<void>,
   ) => {
     const leases = await Promise.all(Array.from({ length: count }, () => connections.lease()));
     await Promise.all(leases.map((lease, n) => work(lease, n + 1)));

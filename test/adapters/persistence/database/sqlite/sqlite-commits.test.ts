@@ -14,7 +14,7 @@ import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import type { Database, Sql } from "../../../../../adapters/persistence/database/sql/database.js";
 import { openSqliteFile } from "../../../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import type { SqliteConnection } from "../../../../../adapters/persistence/database/sqlite/sqlite-connection.js";
-import { databaseOnConnection } from "../../../../../adapters/persistence/database/sqlite/sqlite-database.js";
+import { databaseOnConnection } from "../../../../../adapters/persistence/database/sqlite/sqlite-on-connection.js";
 import { WriteAheadLog } from "../../../../../adapters/persistence/database/sqlite/write-ahead-log.js";
 import { MemoryRateLimits } from "../../../../../adapters/persistence/limits/memory-rate-limits.js";
 import { SqliteApiRequests } from "../../../../../adapters/persistence/limits/sqlite-api-requests.js";

@@ -6,7 +6,7 @@ import { isAmong, isIn, listOf, skipLocked } from "../database/sql/dialect-sql.j
 import { writeInOneRoundTrip } from "../database/sql/write-in-one-round-trip.js";
 
 /** `TaskWork.eraseTexts`. Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-export async function eraseTexts(database: Database, before: Date, limit: number, now: Date): Promise<number> {
+export async function eraseTaskTexts(database: Database, before: Date, limit: number, now: Date): Promise<number> {
   const { dialect } = database;
   const oldest = `select id from task where ${HAS_TEXTS_TO_ERASE} and ${ENDED_WITHOUT_PICTURE_AT} < ?
     order by ${ENDED_WITHOUT_PICTURE_AT} limit ?`;

@@ -1,17 +1,22 @@
-import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/stores/meter-store.js";
-import { type AdjustmentReason, parseAdjustmentReason } from "../../domain/credits/adjustment.js";
-import { credits } from "../../domain/credits/credits.js";
-import { captureHold, type Hold, type OpenHold, refundCaptured } from "../../domain/credits/hold.js";
-import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { type LedgerEntry, reservationEntry } from "../../domain/credits/ledger.js";
-import type { LedgerCursor } from "../../domain/credits/ledger-page.js";
-import type { MeterEntry } from "../../domain/credits/meter-entry.js";
-import { orderId } from "../../domain/credits/order.js";
-import { accountId, type TaskId } from "../../domain/ids.js";
-import { HandClock } from "../memory/hand-clock.js";
-import { expect } from "./support/expect.js";
-import { inChangingZones } from "./support/in-changing-zones.js";
-import type { TestFunctions } from "./support/test-functions.js";
+import type {
+  MeterChange,
+  MeterQuery,
+  MeterRecord,
+  MeterStore,
+} from "../../../application/ports/stores/meter-store.js";
+import { type AdjustmentReason, parseAdjustmentReason } from "../../../domain/credits/adjustment.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { captureHold, type Hold, type OpenHold, refundCaptured } from "../../../domain/credits/hold.js";
+import { idempotencyKey } from "../../../domain/credits/idempotency.js";
+import { type LedgerEntry, reservationEntry } from "../../../domain/credits/ledger.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger-page.js";
+import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
+import { orderId } from "../../../domain/credits/order.js";
+import { accountId, type TaskId } from "../../../domain/ids.js";
+import { HandClock } from "../../memory/hand-clock.js";
+import { expect } from "../support/expect.js";
+import { inChangingZones } from "../support/in-changing-zones.js";
+import type { TestFunctions } from "../support/test-functions.js";
 
 /** The builders of tasks would load zod, which the package of the meter does without. */
 const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000);
