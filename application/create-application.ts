@@ -58,16 +58,16 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
 
 export type StoreUseCases = ReturnType<typeof storeUseCases>;
 
-/** Ports that the use cases share inside the application. */
-type InnerPorts = ApplicationPorts & {
-  readonly generationTime: GenerationTime;
-  readonly keyUses: KeyUses;
-  readonly openKeys: OpenKeys;
-  readonly wakePolls: () => void;
-};
-
-/** All other use cases. Callers take their types from `UseCases`. */
-function allUseCases(ports: InnerPorts, settings: CompleteSettings) {
+/** All other use cases. They share ports inside the application. Callers take their types from `UseCases`. */
+function allUseCases(
+  ports: ApplicationPorts & {
+    readonly generationTime: GenerationTime;
+    readonly keyUses: KeyUses;
+    readonly openKeys: OpenKeys;
+    readonly wakePolls: () => void;
+  },
+  settings: CompleteSettings,
+) {
   const stored = storeUseCases(ports, settings);
   return {
     accounts: {

@@ -19,16 +19,14 @@ import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { DeliveryId, EndpointOff, ListedDelivery } from "../ports/stores/webhook-stores.js";
 import type { DeliveryPorts } from "./deliver-events.js";
 
-type WebhookPorts = Pick<ApplicationPorts, "endpoints" | "deliveries" | "clock" | "ids"> & {
-  readonly accounts: Pick<AccountStore, "exists">;
-};
-
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
 type DeliveryPage = { readonly deliveries: readonly ListedDelivery[]; readonly next: DeliveryId | undefined };
 
 /** Webhooks of an account: its endpoints, and the deliveries of its events. */
 export function webhooks(
-  ports: WebhookPorts,
+  ports: Pick<ApplicationPorts, "endpoints" | "deliveries" | "clock" | "ids"> & {
+    readonly accounts: Pick<AccountStore, "exists">;
+  },
   { webhookPrivateOrigins = [] }: Pick<ApplicationSettings, "webhookPrivateOrigins"> = {},
 ) {
   const { accounts, endpoints, deliveries, clock, ids } = ports;
@@ -90,12 +88,19 @@ export function webhooks(
 }
 
 /** The account's default endpoint, whose secret signs the webhooks to the `webhook_url` of its tasks. */
-export function ensureDefaultEndpoint(ports: WebhookPorts, account: AccountId): Promise<Endpoint> {
+export function ensureDefaultEndpoint(
+  ports: Pick<ApplicationPorts, "endpoints" | "clock" | "ids">,
+  account: AccountId,
+): Promise<Endpoint> {
   return ports.endpoints.ensureDefault(newEndpoint(ports, account, undefined));
 }
 
 /** Makes an endpoint with a new secret. Stores nothing. */
-export function newEndpoint({ clock, ids }: WebhookPorts, accountId: AccountId, url: string | undefined): Endpoint {
+export function newEndpoint(
+  { clock, ids }: Pick<ApplicationPorts, "clock" | "ids">,
+  accountId: AccountId,
+  url: string | undefined,
+): Endpoint {
   return {
     id: ids.endpointId(),
     accountId,
@@ -114,7 +119,7 @@ const TEST_EVENT_TYPE = "webhook.test";
 /** Result of a test. `detail`: as of a delivery, such as `status 500`. */
 export type WebhookTest = { readonly isDelivered: boolean; readonly detail: string; readonly milliseconds: number };
 
-export function endpointTests(ports: WebhookPorts & DeliveryPorts) {
+export function endpointTests(ports: DeliveryPorts & Pick<ApplicationPorts, "endpoints" | "ids">) {
   const { endpoints, webhookSender, clock, ids, reporter } = ports;
   return {
     /**
