@@ -102,7 +102,7 @@ const createAndSave = async (
   };
   const waited = await resultOf(client.wait(id, { timeout: WAIT_SECONDS * 1000, signal, onProgress }));
   if (waited.isErr() && signal.aborted) {
-    const message = `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`;
+    const message = `Interrupted. Task ${id} continues: the service finishes it and shows it under My panoramas.`;
     return err({ kind: "interrupted", message });
   }
   if (waited.isErr()) {
@@ -277,7 +277,7 @@ const sentenceOf = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAc
     `${message} (${code}${requestId === undefined ? "" : `, request ${requestId}`})`,
     ...(retryAfterSeconds === undefined ? [] : [`Try again in ${retryAfterSeconds} s.`]),
     ...(mayHaveBeenAccepted
-      ? ["The panorama may have been accepted and charged. Check your works page before you try again."]
+      ? ["The panorama may have been accepted and charged. Check My panoramas before you try again."]
       : []),
   ].join(" ");
 

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { AccountId } from "../../domain/ids.js";
 import { shownEnvironment } from "../config.js";
 import { DEMO_EMAIL, type DemoAccess, openDemoAccount } from "../open-demo-account.js";
+import { providerVariables } from "../providers/provider-config.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { panoramaVersion } from "../version.js";
@@ -54,6 +55,7 @@ export const serve: Command = {
         ? JSON.stringify({ url, ...(demo && demoJson(demo)), demo_account_id: knownDemo })
         : [
             `The panorama service is ready: ${url}`,
+            ...(config.provider.kind === "local" ? unusedKeys() : []),
             ...(demo === undefined ? [] : newDemoLines(url, demo)),
             ...(knownDemo === undefined ? [] : knownDemoLines(knownDemo)),
           ].join("\n"),
@@ -110,6 +112,14 @@ function newDemoLines(url: string, demo: DemoAccess): string[] {
   ];
 }
 
+/** Keys of remote providers, for those who have set no more than a key. */
+const unusedKeys = (): string[] =>
+  Object.keys(providerVariables)
+    .filter((name) => name.endsWith("_API_KEY") && process.env[name] !== undefined)
+    .map(
+      (name) => `${name} is not used: PROVIDER is local. Set PROVIDER=${name.replace("_API_KEY", "").toLowerCase()}.`,
+    );
+
 /** The demo account of an earlier start. */
 async function knownDemoId(service: Service): Promise<AccountId | undefined> {
   const { accounts } = await service.get(tokens.stores);
@@ -118,7 +128,9 @@ async function knownDemoId(service: Service): Promise<AccountId | undefined> {
 
 /** How to replace lost credentials, by commands as the service was started. */
 function knownDemoLines(id: AccountId): string[] {
-  const panorama = process.env.npm_lifecycle_event === "start" ? "npm run -s panorama --" : "panorama";
+  const given = ["DATA_DIR", "PORT"].filter((name) => process.env[name] !== undefined);
+  const command = process.env.npm_lifecycle_event === "start" ? "npm run -s panorama --" : "panorama";
+  const panorama = [...given.map((name) => `${name}='${process.env[name]}'`), command].join(" ");
   return [
     "",
     `The demo account ${DEMO_EMAIL} exists already. If its credentials are lost:`,

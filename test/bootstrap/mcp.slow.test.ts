@@ -116,7 +116,7 @@ describe("the MCP server of the running service", () => {
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     child.kill("SIGINT");
     const { id } = JSON.parse(String(line));
-    const message = `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`;
+    const message = `Interrupted. Task ${id} continues: the service finishes it and shows it under My panoramas.`;
     const { status, stderr } = await printed;
     expect([status, JSON.parse(stderr)]).toEqual([130, { error: { code: "interrupted", message } }]);
     const headers = { authorization: `Bearer ${key}` };

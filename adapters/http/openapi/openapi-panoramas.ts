@@ -112,7 +112,7 @@ export const createPanorama = (described: Described): ZodOpenApiOperationObject 
     operationId: "createPanorama",
     tags: ["Panoramas"],
     summary: "Create a panorama",
-    description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds; \`estimated_seconds\` of the task is what the service measures. ${creationWords(abilities).needs}`,
+    description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds; estimated_seconds of the task is what the service measures. ${creationWords(abilities).needs}`,
     requestParams: {
       header: z.object({
         "Idempotency-Key": z

@@ -34,5 +34,5 @@ export const DEMO_PLACES: Suggestions = {
     "Above the rings of a planet",
     "Autumn valley at sunrise",
   ],
-  offer: "Demo painter: landscapes, sea, city and space.",
+  offer: "This demo draws with rules. It knows words for landscapes, sea, city and space.",
 };

@@ -51,6 +51,7 @@ export const keyCreate: Command = {
       ).mapErr(invalidOption);
       const { accounts } = await service.get(tokens.storeUseCases);
       const accountId = textOf(values, "account") as AccountId;
+      yield* await accounts.listApiKeys(accountId); // says so if there is no such account
       const created = await accounts.createApiKey(accountId, name, limits);
       const { key, secret } = yield* created.mapErr((refusal) =>
         refused(

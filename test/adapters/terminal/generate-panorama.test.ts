@@ -156,7 +156,7 @@ describe("panorama generate", () => {
       "refused: insufficient_credits (insufficient_credits, request req-1)",
     );
     service.failNext("POST", "/panoramas", ...Array(6).fill({ kind: "accept-and-drop" }));
-    expect((await generate({}))._unsafeUnwrapErr().message).toContain("Check your works page before you try again");
+    expect((await generate({}))._unsafeUnwrapErr().message).toContain("Check My panoramas before you try again");
   });
 
   it("reports the viewer URL if the image cannot be saved", async () => {

@@ -3,7 +3,7 @@ import { featuresOf } from "../../../../adapters/provider/local/painter/words.js
 import { ANY_PLACE, DEMO_PLACES } from "../../../../adapters/web/panoramas/suggestions.js";
 import { startService, visiting } from "../../../support/visit.js";
 
-const SENTENCE = "Demo painter: landscapes, sea, city and space.";
+const SENTENCE = "This demo draws with rules. It knows words for landscapes, sea, city and space.";
 
 describe("the suggestions of the pages", () => {
   it("of the local provider contain words that it knows", () => {
