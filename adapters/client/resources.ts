@@ -1,6 +1,6 @@
 import type { PublicTask } from "../../application/events/public-task.js";
 import type { Resolution } from "../../domain/images/resolution.js";
-import type { PublicReason } from "../../domain/tasks/public-task.js";
+import type { PublicReason } from "../../domain/tasks/public-reason.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
 /**

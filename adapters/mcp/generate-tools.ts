@@ -16,9 +16,9 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import { pixelSize, pricesSentence } from "../wording/numbers.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/sentences.js";
-import { createdTaskSchema, toolOutputSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
+import { createdTaskSchema, toolOutputSchema } from "./tool-task-schemas.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 
 function resolutionOf({ prices }: Offer) {

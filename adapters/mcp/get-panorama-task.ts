@@ -1,14 +1,14 @@
 import { err, ok } from "neverthrow";
 import * as z from "zod";
-import { TASK_STATUSES } from "../../domain/tasks/public-task.js";
+import { TASK_STATUSES } from "../../domain/tasks/public-reason.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { forecastWords } from "../wording/sentences.js";
 import { canBeTaskId } from "./task-resources.js";
-import { toolErrorSchema, toolOutputSchema, toolTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
+import { toolErrorSchema, toolOutputSchema, toolTaskSchema } from "./tool-task-schemas.js";
 
 /** Even with the grace of the last read, well below 60 s: MCP clients abort a call after that. */
 const WAIT_SECONDS_MAX = 30;

@@ -13,9 +13,9 @@ import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { forecastWords } from "../wording/sentences.js";
 import { isFinished, taskMessage } from "./get-panorama-task.js";
 import { canBeTaskId } from "./task-resources.js";
-import { toolTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, callResultOf, errorResultOf } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
+import { toolTaskSchema } from "./tool-task-schemas.js";
 
 /** The extension of revision 2026-07-28 with which a tool answers a task, for clients that declare it. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

@@ -1,5 +1,5 @@
 import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
-import type { PublicReason } from "../../domain/tasks/public-task.js";
+import type { PublicReason } from "../../domain/tasks/public-reason.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 import type { PanoramaTask } from "../client/resources.js";
 import { alternatives, parameterName, rulePredicate } from "../wording/rule-predicate.js";

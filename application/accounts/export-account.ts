@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { priceOf } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { endedAtOf } from "../../domain/tasks/account-event.js";
-import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
+import { publicImageName, publicReason } from "../../domain/tasks/public-reason.js";
 import { isActive } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ApplicationPorts } from "../ports/application-ports.js";

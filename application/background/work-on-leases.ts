@@ -34,7 +34,7 @@ export async function workOnLeases<Work extends keyof DueWork>(
 ): Promise<number> {
   const running = new Set<Promise<void>>();
   const postponements: Postponement[] = [];
-  const giveBack = async (): Promise<void> => {
+  const returnLeases = async (): Promise<void> => {
     if (postponements.length > 0) await tasks.postpone(postponements.splice(0));
   };
   const begin = (lease: Lease<DueWork[Work]>): void => {
@@ -60,9 +60,9 @@ export async function workOnLeases<Work extends keyof DueWork>(
     more = free > 0 && leases.length === free;
     if (!more) await waitUpToASecond(running, clock);
     while (more && running.size > concurrency / 2) await Promise.race(running);
-    await giveBack();
+    await returnLeases();
   }
-  await giveBack(); // tasks that ended during the last call
+  await returnLeases(); // tasks that ended during the last call
   return worked;
 }
 

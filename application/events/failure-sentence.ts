@@ -1,4 +1,4 @@
-import { publicReason } from "../../domain/tasks/public-task.js";
+import { publicReason } from "../../domain/tasks/public-reason.js";
 import type { FailedTask } from "../../domain/tasks/task.js";
 
 type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "request">;

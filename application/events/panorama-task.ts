@@ -2,7 +2,7 @@ import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isAiGenerated } from "../../domain/images/source-type.js";
 import { isPermanent } from "../../domain/images/storage-status.js";
 import { type AccountEvent, endedAtOf } from "../../domain/tasks/account-event.js";
-import { publicImageName, publicReason } from "../../domain/tasks/public-task.js";
+import { publicImageName, publicReason } from "../../domain/tasks/public-reason.js";
 import { AHEAD_MAX, NO_FORECAST, type TaskForecast } from "../../domain/tasks/queue.js";
 import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
 import type { ViewerUrl } from "../application-settings.js";

@@ -1,6 +1,6 @@
 import type { Resolution } from "../../domain/images/resolution.js";
 import type { StorageStatus } from "../../domain/images/storage-status.js";
-import type { PublicReason } from "../../domain/tasks/public-task.js";
+import type { PublicReason } from "../../domain/tasks/public-reason.js";
 import type { statusOf } from "../../domain/tasks/task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 

@@ -7,7 +7,7 @@ import type { OperatorFilter, TaskOfAccount } from "../../application/ports/stor
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
-import { publicReason } from "../../domain/tasks/public-task.js";
+import { publicReason } from "../../domain/tasks/public-reason.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
 import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";

@@ -43,7 +43,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a refund does not reach the budget of the key",
     file: MOVES,
-    edits: [["others.push(...giveBack(next));", ""]],
+    edits: [["others.push(...refundSpending(next));", ""]],
     foundBy: matrix("generation failed"),
   },
   {

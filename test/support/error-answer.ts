@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { PUBLIC_REASONS } from "../../domain/tasks/public-task.js";
+import { PUBLIC_REASONS } from "../../domain/tasks/public-reason.js";
 
 /** Expects an answer with the error body of the interface, this status and this code. Returns its message. */
 export const expectError = async (response: Response, status: number, code: string): Promise<string> => {

@@ -1,4 +1,4 @@
-import { TASK_STATUSES } from "../../../domain/tasks/public-task.js";
+import { TASK_STATUSES } from "../../../domain/tasks/public-reason.js";
 
 /** Checks the members that this client uses. Unknown members are allowed. */
 type Check = (value: unknown) => boolean;

@@ -9,7 +9,7 @@ import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InsufficientCredits, TooManyActiveTasks } from "../../../domain/credits/reservation.js";
 import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
-import { type PublicReason, publicReason } from "../../../domain/tasks/public-task.js";
+import { type PublicReason, publicReason } from "../../../domain/tasks/public-reason.js";
 import { type InvalidMessage, parameterName, rulePredicate } from "../../wording/rule-predicate.js";
 import { budgetSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
 import { json, type Reply } from "./reply.js";

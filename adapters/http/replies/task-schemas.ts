@@ -8,7 +8,7 @@ import {
   METADATA_PAIRS_MAX,
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../../domain/tasks/metadata.js";
-import { PUBLIC_REASONS, TASK_STATUSES } from "../../../domain/tasks/public-task.js";
+import { PUBLIC_REASONS, TASK_STATUSES } from "../../../domain/tasks/public-reason.js";
 import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { brokenMetadataRule } from "../../../domain/tasks/metadata.js";
-import { TASK_STATUSES } from "../../../domain/tasks/public-task.js";
+import { TASK_STATUSES } from "../../../domain/tasks/public-reason.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { METADATA_PREFIX } from "./list-query.js";

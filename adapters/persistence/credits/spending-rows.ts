@@ -66,7 +66,7 @@ export const spend = (task: OpenedTask["task"], source?: string): Statement[] =>
       ];
 
 /** Takes a refunded task out of the sum of its key and day. */
-export const giveBack = (task: FailedTask): Statement[] =>
+export const refundSpending = (task: FailedTask): Statement[] =>
   task.apiKeyId === undefined
     ? []
     : [

@@ -92,7 +92,7 @@ function claimRows(
 async function leaveToOthers({ database, unreadable }: SqlTaskContext, rows: readonly Row[], now: Date): Promise<void> {
   const skipped = unreadable.skip(rows, now);
   const leases = skipped.map(({ id, state, fence }) => [id, state, fence, now] as const);
-  if (leases.length > 0) await giveBack(database, leases);
+  if (leases.length > 0) await returnLeases(database, leases);
 }
 
 async function lease(
@@ -111,11 +111,11 @@ async function lease(
 
 async function postpone(database: Database, postponements: readonly Postponement[]): Promise<void> {
   const leases = postponements.map(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt] as const);
-  await giveBack(database, leases);
+  await returnLeases(database, leases);
 }
 
 /** Each row is id, state, fence and the new due time; it is ignored if the task has another state or fence now. */
-async function giveBack(
+async function returnLeases(
   database: Database,
   rows: readonly (readonly [id: unknown, state: unknown, fence: unknown, dueAt: Date])[],
 ) {

@@ -5,7 +5,7 @@ import { isPermanent } from "../../../domain/images/storage-status.js";
 import { endedAtOf, type NewEvent, taskEventOf } from "../../../domain/tasks/account-event.js";
 import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../domain/tasks/task.js";
 import { countFailure } from "../accounts/account-rows.js";
-import { giveBack } from "../credits/spending-rows.js";
+import { refundSpending } from "../credits/spending-rows.js";
 import type { Row } from "../database/sql/columns.js";
 import type { Database, Dialect, Sql } from "../database/sql/database.js";
 import { dueUnlessWanted } from "../database/sql/leases.js";
@@ -136,7 +136,7 @@ function releases(before: Task, next: Task, dialect: Dialect): Releases {
     parameters: [...slot.parameters, credits, credits, credits, credits, credits, ...failure.parameters],
   };
   const others = [refundInsertion(next, dialect)];
-  others.push(...giveBack(next));
+  others.push(...refundSpending(next));
   if (next.request.imageUrls.length > 0) others.push(...releaseReferences(next, next.failedAt));
   if (isRefusedCreation(before, next)) {
     others.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });

@@ -1,6 +1,6 @@
 import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
 import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
-import { TASK_STATUSES } from "../../../domain/tasks/public-task.js";
+import { TASK_STATUSES } from "../../../domain/tasks/public-reason.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { type Html, html } from "../html.js";

@@ -115,7 +115,7 @@ export * from "../../../domain/tasks/metadata.js";
 export * from "../../../domain/tasks/open-task.js";
 export * from "../../../domain/tasks/out-of-sight.js";
 export * from "../../../domain/tasks/prompt-search.js";
-export * from "../../../domain/tasks/public-task.js";
+export * from "../../../domain/tasks/public-reason.js";
 export * from "../../../domain/tasks/queue.js";
 export * from "../../../domain/tasks/slug.js";
 export * from "../../../domain/tasks/task.js";

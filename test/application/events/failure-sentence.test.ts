@@ -7,7 +7,7 @@ import {
   failureMessage,
   failureSentence,
 } from "../../../application/events/failure-sentence.js";
-import { PUBLIC_REASONS, publicReason } from "../../../domain/tasks/public-task.js";
+import { PUBLIC_REASONS, publicReason } from "../../../domain/tasks/public-reason.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
 
 const failed = (

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
-import { PUBLIC_REASONS, TASK_STATUSES } from "../../domain/tasks/public-task.js";
+import { PUBLIC_REASONS, TASK_STATUSES } from "../../domain/tasks/public-reason.js";
 
 /* Of the answers of the service, the members of release 0.1.0 of the tools. Others are removed. */
 const id = z.string().min(1);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
-import { publicImageName, publicReason } from "../../../domain/tasks/public-task.js";
+import { publicImageName, publicReason } from "../../../domain/tasks/public-reason.js";
 
 it.each([
   ["queue_timeout", ["never_started"]],
