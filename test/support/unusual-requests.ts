@@ -31,7 +31,7 @@ export const post = (headers: readonly string[], body: string): string =>
 const chunked = (body: string): string => post(["transfer-encoding: chunked"], body);
 const noRoute = (method: string): Answer => ({ status: 404, says: `There is no route for ${method} and this path.` });
 
-/** Correct HTTP that few clients send. Where `native` is set, bootstrap/deployment/README.md has the limit and its remedy. */
+/** Correct HTTP that few clients send. Where `native` is set, bootstrap/deployment/README.md has limit and remedy. */
 export const UNUSUAL_REQUESTS: readonly UnusualRequest[] = [
   { what: "a path in two packets", parts: ["GET /heal", health().slice(9)], answer: HEALTHY, native: "505" },
   {
