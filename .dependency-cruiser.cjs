@@ -192,7 +192,7 @@ const MAY_IMPORT = {
   // The entries of the packages, and what builds them.
   "bootstrap/packages": {
     folders: [...CORE, "adapters"],
-    packages: ["esbuild", "neverthrow", "typescript"],
+    packages: ["esbuild", "neverthrow"],
     node: true,
   },
 
@@ -225,7 +225,7 @@ const MAY_IMPORT = {
     packages: ["dockerfile-ast", "dockerfile-utils", "sharp", "undici", "vitest", "yaml"],
     node: true,
   },
-  "test/packages": { folders: ["test"], packages: ["esbuild", "vitest"], node: true },
+  "test/packages": { folders: ["bootstrap/packages", "test"], packages: ["esbuild", "vitest"], node: true },
   "test/mutation": {
     folders: ["adapters/memory", "adapters/persistence", "adapters/contracts", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],

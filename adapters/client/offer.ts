@@ -1,20 +1,16 @@
-import * as z from "zod";
-import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
+import { RESOLUTION_NAMES, type Resolution } from "../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { type Abilities, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
 
 /** Abilities of an installation: the answer to `GET /abilities`, and a member of `x-panorama`. */
-const abilitiesSchema = z.object({
+export type ServiceAbilities = {
   /** Minimum number of reference images. With 1, a prompt alone is not enough. */
-  images_min: z.int().min(0),
-  images_max: z.int().min(0),
+  images_min: number;
+  images_max: number;
   /** In characters, as `[...prompt].length` counts them. */
-  prompt_characters_max: z.int().min(0),
-  resolutions: z.array(z.string()),
-});
-
-/** The output of `abilitiesSchema`. */
-export type ServiceAbilities = z.infer<typeof abilitiesSchema>;
+  prompt_characters_max: number;
+  resolutions: string[];
+};
 
 /** Abilities as JSON. Every resolution works with every model, because results are scaled. */
 export const abilitiesJson = ({ imagesMin, imagesMax, promptCharactersMax }: Abilities) => ({
@@ -31,30 +27,25 @@ export const abilitiesOf = ({ images_min, images_max, prompt_characters_max }: S
   promptCharactersMax: Math.min(prompt_characters_max, PROMPT_CHARACTERS_MAX),
 });
 
-const amount = z.int().min(0);
-
 /** Prices and limits of a service: the member `x-panorama` of its OpenAPI description. */
-export const offerSchema = z.object({
+export type Offer = {
   /** Credits of one panorama, by resolution. */
-  prices: z.object({ "1k": amount, "2k": amount, "4k": amount }),
-  active_tasks: amount,
+  prices: Record<Resolution, number>;
+  active_tasks: number;
   /** Maximum number of requests per minute with one API key. */
-  requests_per_minute: z.object({ read: amount, write: amount }),
-  uploads: z.object({
-    files: amount,
-    file_bytes: amount,
-    total_bytes: amount,
-    request_bytes: amount,
+  requests_per_minute: { read: number; write: number };
+  uploads: {
+    files: number;
+    file_bytes: number;
+    total_bytes: number;
+    request_bytes: number;
     /** Hours until an unused uploaded image is deleted. Absent if unknown. */
-    unused_hours: amount.optional(),
-  }),
-  abilities: abilitiesSchema,
+    unused_hours?: number | undefined;
+  };
+  abilities: ServiceAbilities;
   /** `price_cents`: in hundredths of the currency, a code of ISO 4217. */
-  credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
-});
-
-/** The output of `offerSchema`. */
-export type Offer = z.infer<typeof offerSchema>;
+  credit_packs: { credits: number; price_cents: number; currency: string }[];
+};
 
 /** The offer for a policy, without abilities. `unusedHours`: hours until an unused uploaded image is deleted. */
 export const offerOf = (

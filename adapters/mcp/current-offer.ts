@@ -1,8 +1,21 @@
+import * as z from "zod";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
-import { abilitiesJson, type Offer, offerOf, offerSchema } from "../client/offer.js";
+import { abilitiesJson, type Offer, offerOf } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
+
+const amount = z.int().min(0);
+const bytes = { file_bytes: amount, total_bytes: amount, request_bytes: amount };
+const ranges = { images_min: amount, images_max: amount, prompt_characters_max: amount };
+const offerSchema: z.ZodType<Offer> = z.object({
+  prices: z.object({ "1k": amount, "2k": amount, "4k": amount }),
+  active_tasks: amount,
+  requests_per_minute: z.object({ read: amount, write: amount }),
+  uploads: z.object({ files: amount, ...bytes, unused_hours: amount.optional() }),
+  abilities: z.object({ ...ranges, resolutions: z.array(z.string()) }),
+  credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
+});
 
 /** A service that does not answer is reported by the call that needs it. */
 const OFFER_MILLISECONDS = 5_000;

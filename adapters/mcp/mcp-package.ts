@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { TAR_END, tarEntries } from "../system/tar-archive.js";
 import { MCP_VERSION, mcpConfigurations } from "./mcp-configuration.js";
 
 /** The built MCP server: the file that starts it, also with an old Node.js, the server, and licences of packages. */
@@ -27,7 +28,7 @@ export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
  */
 export function packMcpServer({ entry, code, licenses }: McpBundle, origin: string): Uint8Array {
   const text = (content: string) => Buffer.from(content);
-  const archive = ustar([
+  const files = tarEntries([
     { path: "package/package.json", bytes: text(`${JSON.stringify(manifest, undefined, 2)}\n`) },
     { path: "package/README.md", bytes: text(readme(origin)) },
     { path: `package/${LICENSES_FILE}`, bytes: licenses },
@@ -35,7 +36,7 @@ export function packMcpServer({ entry, code, licenses }: McpBundle, origin: stri
     { path: `package/${SERVER_FILE}`, bytes: code },
     { path: `package/${ENTRY_FILE}`, bytes: entry, executable: true },
   ]);
-  const packed = gzipSync(archive, { level: 9 });
+  const packed = gzipSync(Buffer.concat([files, TAR_END]), { level: 9 });
   packed[OPERATING_SYSTEM_OFFSET] = UNKNOWN_OPERATING_SYSTEM;
   return packed;
 }
@@ -65,41 +66,3 @@ ${mcpConfigurations(origin).npx}
 
 On Windows the command may have to be \`npx.cmd\`. More information: ${origin}/mcp.
 `;
-
-type TarFile = { readonly path: string; readonly bytes: Uint8Array; readonly executable?: boolean };
-
-const BLOCK_BYTES = 512;
-const PATH_BYTES_MAX = 100;
-
-/**
- * An uncompressed tar archive (POSIX ustar) of files with ASCII paths of at most 100 bytes. Times and owners are fixed,
- * so the same files always give the same bytes.
- */
-const ustar = (files: readonly TarFile[]): Uint8Array =>
-  Buffer.concat([
-    ...files.flatMap((file) => [header(file), file.bytes, padding(file.bytes.length)]),
-    Buffer.alloc(2 * BLOCK_BYTES),
-  ]);
-
-/** The time that `npm pack` writes. Some unpackers report 1970 as an error. */
-const MODIFIED_SECONDS = Date.parse("1985-10-26T08:15:00Z") / 1000;
-
-function header({ path, bytes, executable = false }: TarFile): Uint8Array {
-  if (path.length > PATH_BYTES_MAX || !/^[\x21-\x7e]+$/.test(path)) throw new Error(`not a path for ustar: ${path}`);
-  const block = Buffer.alloc(BLOCK_BYTES);
-  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
-  block.write(path, 0);
-  block.write(octal(executable ? 0o755 : 0o644, 7), 100);
-  block.write(octal(0, 7), 108); // user
-  block.write(octal(0, 7), 116); // group
-  block.write(octal(bytes.length, 11), 124);
-  block.write(octal(MODIFIED_SECONDS, 11), 136);
-  block.write(" ".repeat(8), 148); // while it is computed, the checksum field is blank
-  block.write("0", 156); // a regular file
-  block.write("ustar\x0000", 257);
-  const checksum = block.reduce((sum, byte) => sum + byte, 0);
-  block.write(`${octal(checksum, 6)} `, 148);
-  return block;
-}
-
-const padding = (bytes: number): Uint8Array => Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES);

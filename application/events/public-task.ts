@@ -1,7 +1,6 @@
 import type { Resolution } from "../../domain/images/resolution.js";
 import type { StorageStatus } from "../../domain/images/storage-status.js";
-import type { PublicReason } from "../../domain/tasks/public-reason.js";
-import type { statusOf } from "../../domain/tasks/task.js";
+import type { PublicReason, TASK_STATUSES } from "../../domain/tasks/public-reason.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
 /**
@@ -10,7 +9,7 @@ import type { Visibility } from "../../domain/tasks/visibility.js";
  */
 export type PublicTask = {
   id: string;
-  status: ReturnType<typeof statusOf>;
+  status: (typeof TASK_STATUSES)[number];
   credits_charged: number;
   created_at: string;
   resolution: Resolution;

@@ -36,11 +36,12 @@ const VERSIONS = {
   "@types/pg": "8.23.1",
   express: "5.3.0",
   "fast-check": "4.10.2",
+  hono: "4.13.19",
   pg: "8.23.1",
   typescript: "5.9.3",
 };
 const EXAMPLES = [
-  ...["embedding/application.ts", "embedding/client.ts", "embedding/meter-on-postgres.ts"],
+  ...["embedding/application.ts", "embedding/client.ts", "embedding/hono.ts", "embedding/meter-on-postgres.ts"],
   ...["embedding/meter-store-of-documents.ts", "embedding/one-use-case.ts", "embedding/own-server.ts"],
   ...["embedding/page.ts", "embedding/prove-meter-store.ts", "embedding/prove-storage.ts", "embedding/replicate.ts"],
   ...["express/service.ts"],

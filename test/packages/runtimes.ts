@@ -1,13 +1,15 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { makePackages } from "../packed/make-packages.js";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
 import { pngBytes } from "../support/image-bytes.js";
+import { tarballOf } from "../support/tarball-of.js";
 import { restAnswers } from "./rest-requests.js";
 
 /**
@@ -126,11 +128,8 @@ const folder = await mkdtemp(join(tmpdir(), "panorama-runtimes-"));
 const service = await FakeService.start();
 try {
   const dependencies: Record<string, string> = { ...RUNTIMES };
-  for (const name of PACKAGES) {
-    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
-    const packed = await run("npm", args, { cwd: resolve("dist-packages", name) });
-    dependencies[name] = `file:${join(folder, packed.stdout.trim().split("\n").at(-1) ?? "")}`;
-  }
+  await makePackages();
+  for (const name of PACKAGES) dependencies[name] = `file:${await tarballOf(name)}`;
   const manifest = { private: true, type: "module", dependencies };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   await run("npm", ["install", "--no-audit", "--no-fund"], { cwd: folder });

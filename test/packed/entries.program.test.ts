@@ -7,6 +7,7 @@ import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PackedProject } from "../support/packed-project.js";
+import { tarballOf } from "../support/tarball-of.js";
 
 const run = promisify(execFile);
 
@@ -83,6 +84,31 @@ describe("the entries of the packed packages", () => {
       if (name === "build") continue;
       const { messages } = await publint({ pkgDir: resolve("dist-packages", name), strict: true });
       expect(messages).toEqual([]);
+    }
+  });
+
+  it("have the files that npm would pack", async () => {
+    for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
+      const dryRun = ["pack", "--dry-run", "--json", "--ignore-scripts", resolve("dist-packages", name)];
+      const [{ files }] = JSON.parse((await run("npm", dryRun, { maxBuffer: 1e8 })).stdout);
+      const packed = (await run("tar", ["-tzf", await tarballOf(name)], { maxBuffer: 1e8 })).stdout.trimEnd();
+      const paths = files.map(({ path }: { path: string }) => `package/${path}`);
+      expect(packed.split("\n").sort()).toEqual(paths.sort());
+    }
+  });
+
+  it("have the declarations that the compiler writes if it reads the types of all packages", async () => {
+    const outDir = join(project.folder, "types");
+    const tsc = resolve("node_modules/typescript-7/bin/tsc");
+    const config = "bootstrap/packages/build/tsconfig.types.json";
+    await run(process.execPath, [tsc, "-p", config, "--paths", "null", "--outDir", outDir]);
+    for (const name of ["panorama-core", "panorama-service"]) {
+      const dist = resolve("dist-packages", name, "dist");
+      const files = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".d.ts"));
+      expect(files.length).toBeGreaterThan(100);
+      for (const file of files) {
+        expect(await readFile(join(dist, file), "utf8")).toBe(await readFile(join(outDir, file), "utf8"));
+      }
     }
   });
 

@@ -16,7 +16,7 @@ const ADAPTERS = ["http", "imaging", "memory", "node", "persistence", "providers
 let project: PackedProject;
 
 beforeAll(async () => {
-  const others = ["express", "@types/express", "@types/node"];
+  const others = ["express", "@types/express", "@types/node", "hono"];
   project = await PackedProject.with(["panorama-service", "panorama-client"], others);
 });
 afterAll(() => project.remove());
@@ -74,6 +74,35 @@ describe("the packed service in a project of somebody else", () => {
     const isRefused = /^ERR_(PACKAGE_PATH_NOT_EXPORTED|MODULE_NOT_FOUND)$/;
     expect(JSON.parse(stdout)).toEqual(paths.map(() => expect.stringMatching(isRefused)));
   });
+});
+
+/** Creates a panorama with the Hono app of the example, and opens the page of the app itself. */
+const USE_HONO = `
+import { createApplication, credits, email, RATE_LIMITS } from "panorama-service";
+import { HandClock, memoryPorts, memoryStores } from "panorama-service/adapters/memory";
+import { honoApp } from "./hono.js";
+
+const clock = new HandClock();
+const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
+const application = createApplication({ ports });
+const opened = await application.accounts.open({ email: email("a@example.com"), credits: credits(8), keyName: "first" });
+if (opened.isErr()) throw new Error(opened.error.kind);
+const { app, stop } = await honoApp(application, ports.storage);
+const headers = { authorization: \`Bearer \${opened.value.secret}\`, "content-type": "application/json" };
+const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+const created = await app.request("/panoramas/api/v1/panoramas", { method: "POST", headers, body });
+const read = await app.request(created.headers.get("location") ?? "", { headers });
+const refused = await app.request("/panoramas/api/v1/credits");
+const own = await app.request("/about");
+console.log(JSON.stringify([created.status, read.status, refused.status, await own.text()]));
+await stop(1_000);
+`;
+
+it("mounts the REST interface in a stranger's Hono app", async () => {
+  await writeFile(join(project.folder, "use-hono.ts"), USE_HONO);
+  await project.compile(["test/examples/embedding/hono.ts"]);
+  await project.compileOwn(["use-hono.ts"]);
+  expect(await project.output("use-hono.js")).toEqual([202, 200, 401, "a page of yours"]);
 });
 
 describe("panoramas in a stranger's Express service, and a script with the client", () => {

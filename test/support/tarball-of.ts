@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 /** The path of the tarball that the set-up of the packed tests has made of a package in `dist-packages/`. */
 export const tarballOf = async (name: string): Promise<string> => {
-  const { version } = JSON.parse(await readFile(resolve("dist-packages", name, "package.json"), "utf8"));
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
   return resolve("dist-packages", `${name}-${version}.tgz`);
 };
 

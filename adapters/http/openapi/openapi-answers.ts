@@ -23,7 +23,7 @@ const errorMembers = (codes: readonly [ErrorCode, ...ErrorCode[]]) => ({
 });
 
 /** The body of an error with one of these codes. */
-export const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
+export const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]): z.ZodType =>
   z.object({ error: z.object(errorMembers(codes)) }).meta({ id });
 
 const param = z.string().optional().meta({
@@ -63,44 +63,44 @@ const rateLimitHeadersOf = ({ write }: PanoramaPolicy["rates"]) =>
   });
 
 type RateLimitHeaders = ReturnType<typeof rateLimitHeadersOf>;
+type FailureStatus = 400 | 401 | 402 | 404 | 429 | 500 | 502;
 
 /** Every error status, as in the specification (Codes). */
-const failuresWith = (rateLimitHeaders: RateLimitHeaders) =>
-  ({
-    400: {
-      schema: invalidRequestSchema,
-      description: "The request is invalid. Correct it before you send it again.",
-    },
-    401: {
-      schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
-      description: "The API key is missing or not valid, has expired, or lacks the scope for this request.",
-      headers: { "WWW-Authenticate": bearer },
-    },
-    402: {
-      schema: errorSchema("InsufficientCredits", ["insufficient_credits"]),
-      description:
-        "Not enough credits for the resolution, or not enough left of the API key's budget of the day or month. The message says which.",
-    },
-    404: {
-      schema: errorSchema("NotFound", ["not_found"]),
-      description: "There is no task with this id on the account.",
-    },
-    429: {
-      schema: errorSchema("RateLimited", ["rate_limited"]),
-      description:
-        "Too many requests within a minute, or the service is overloaded (without RateLimit). Wait for retry-after seconds.",
-      headers: { "Retry-After": retryAfter, ...rateLimitHeaders.partial().shape },
-    },
-    500: {
-      schema: errorSchema("InternalError", ["internal_error"]),
-      description: "An unexpected error of the server.",
-    },
-    502: {
-      schema: upstreamErrorSchema,
-      description:
-        "The generation provider did not accept the task; no credits are charged for it. Reason and param are those of the failed task, and say whether something in the request can be changed.",
-    },
-  }) as const satisfies Record<number, Answer>;
+const failuresWith = (rateLimitHeaders: RateLimitHeaders): Readonly<Record<FailureStatus, Answer>> => ({
+  400: {
+    schema: invalidRequestSchema,
+    description: "The request is invalid. Correct it before you send it again.",
+  },
+  401: {
+    schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
+    description: "The API key is missing or not valid, has expired, or lacks the scope for this request.",
+    headers: { "WWW-Authenticate": bearer },
+  },
+  402: {
+    schema: errorSchema("InsufficientCredits", ["insufficient_credits"]),
+    description:
+      "Not enough credits for the resolution, or not enough left of the API key's budget of the day or month. The message says which.",
+  },
+  404: {
+    schema: errorSchema("NotFound", ["not_found"]),
+    description: "There is no task with this id on the account.",
+  },
+  429: {
+    schema: errorSchema("RateLimited", ["rate_limited"]),
+    description:
+      "Too many requests within a minute, or the service is overloaded (without RateLimit). Wait for retry-after seconds.",
+    headers: { "Retry-After": retryAfter, ...rateLimitHeaders.partial().shape },
+  },
+  500: {
+    schema: errorSchema("InternalError", ["internal_error"]),
+    description: "An unexpected error of the server.",
+  },
+  502: {
+    schema: upstreamErrorSchema,
+    description:
+      "The generation provider did not accept the task; no credits are charged for it. Reason and param are those of the failed task, and say whether something in the request can be changed.",
+  },
+});
 
 const response = ({ schema, description, headers, example }: Answer) => ({
   description,
@@ -119,7 +119,7 @@ export const describedAnswers = ({ rates }: PanoramaPolicy) => {
     failures,
     rateLimitHeaders,
     response,
-    refusals: (...statuses: (keyof typeof failures)[]): ZodOpenApiResponsesObject =>
+    refusals: (...statuses: FailureStatus[]): ZodOpenApiResponsesObject =>
       Object.fromEntries(statuses.map((status) => [status, response(failures[status])])),
     success: (description: string, schema: z.ZodType, example: object, headers: z.ZodRawShape = {}) =>
       response({ description, schema, example, headers: { ...headers, ...rateLimitHeaders.shape } }),

@@ -38,10 +38,11 @@ export type FunctionProviderOptions = {
   readonly abilities?: Partial<Abilities> | undefined;
   /** Generations that run at the same time. Default: 2. */
   readonly concurrencyMax?: number | undefined;
-  /** Maximum time of `generate`, not above the generation deadline. Default: 120 000. The same in all processes. */
+  /**
+   * Maximum time of `generate`, the same in all processes. Default: 120 000. `createApplication` throws if it is above
+   * the generation deadline.
+   */
   readonly timeoutMilliseconds?: number | undefined;
-  /** The generation deadline of the application. Default: 600 000. */
-  readonly generationDeadlineMilliseconds?: number | undefined;
   /** True only if an aborted call is not charged. Then a running generation can be canceled. Default: false. */
   readonly stopsOnAbort?: boolean | undefined;
   /** Origins of your own that a returned URL may lead to, although they use http or a private address. */
@@ -52,14 +53,13 @@ export type FunctionProviderOptions = {
   readonly clock?: Clock | undefined;
 };
 
-export const DEFAULTS = { concurrencyMax: 2, timeoutMilliseconds: 120_000, generationDeadlineMilliseconds: 600_000 };
+export const DEFAULTS = { concurrencyMax: 2, timeoutMilliseconds: 120_000 };
 export const TEXT_ONLY: Abilities = { ...ALL_ABILITIES, imagesMax: 0 };
 
 /** Throws if an option cannot be right. */
 export const checkOptions = (options: FunctionProviderOptions): void => {
   const { name, storage, generate, abilities } = options;
   const { concurrencyMax = DEFAULTS.concurrencyMax, timeoutMilliseconds = DEFAULTS.timeoutMilliseconds } = options;
-  const { generationDeadlineMilliseconds = DEFAULTS.generationDeadlineMilliseconds } = options;
   const { imagesMin, imagesMax, promptCharactersMax } = { ...TEXT_ONLY, ...abilities };
   const isWhole = (value: number, min: number, max: number) => Number.isInteger(value) && value >= min && value <= max;
   if (typeof name !== "string" || name === "") throw new TypeError(`name must be a text, and is ${shown(name)}.`);
@@ -70,9 +70,8 @@ export const checkOptions = (options: FunctionProviderOptions): void => {
   if (!isWhole(concurrencyMax, 1, Number.MAX_SAFE_INTEGER)) {
     throw new RangeError(`concurrencyMax must be a whole number from 1, and is ${concurrencyMax}.`);
   }
-  if (!(timeoutMilliseconds > 0 && timeoutMilliseconds <= generationDeadlineMilliseconds)) {
-    const range = `above 0, and not above the generation deadline of ${generationDeadlineMilliseconds} ms`;
-    throw new RangeError(`timeoutMilliseconds must be ${range}, but is ${timeoutMilliseconds}.`);
+  if (!(timeoutMilliseconds > 0 && Number.isFinite(timeoutMilliseconds))) {
+    throw new RangeError(`timeoutMilliseconds must be a number above 0, and is ${timeoutMilliseconds}.`);
   }
   const { imagesMax: allImages, promptCharactersMax: allCharacters } = ALL_ABILITIES;
   if (

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
-import * as z from "zod";
 import type { Clock } from "../../../application/ports/clock.js";
 import {
   type Cancellation,
@@ -15,10 +14,8 @@ import {
   type Readiness,
   type SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { TaskId } from "../../../domain/ids.js";
-import { FILE_EXTENSIONS, imageTypeOf } from "../../../domain/images/image-type.js";
-import { GENERATIONS, generationName, isPicture, type ObjectName } from "../../../domain/images/object-name.js";
+import { imageTypeOf } from "../../../domain/images/image-type.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { type Abilities, admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
@@ -36,6 +33,7 @@ import {
   GenerationError,
   TEXT_ONLY,
 } from "./function-options.js";
+import { type End, StoredEnds, startOf, timeText } from "./stored-ends.js";
 
 /** A provider from a function. */
 export interface OpenFunctionProvider extends GenerationProvider {
@@ -64,11 +62,6 @@ const POLL_MILLISECONDS = 1_000;
 const RESULT_LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 20_000 };
 const REASON_CHARACTERS_MAX = 500;
 
-/** `stopped`: ended by an abort. */
-type End = { readonly bytes: Uint8Array } | (z.infer<typeof failureSchema> & { readonly stopped?: boolean });
-
-const failureSchema = z.object({ reason: z.string(), cause: z.enum(FAILURE_CAUSES) });
-
 type Run = { readonly taskId: TaskId; readonly abort: AbortController; readonly ended: Promise<End> };
 
 class FunctionProvider implements OpenFunctionProvider {
@@ -80,7 +73,7 @@ class FunctionProvider implements OpenFunctionProvider {
   declare readonly cancel?: NonNullable<GenerationProvider["cancel"]>;
   private readonly abilities: Abilities;
   private readonly concurrencyMax: number;
-  private readonly storage: ObjectStorage;
+  private readonly ends: StoredEnds;
   private readonly generate: Generate;
   private readonly clock: Clock;
   private readonly publicFetch: PublicFetch;
@@ -92,7 +85,7 @@ class FunctionProvider implements OpenFunctionProvider {
 
   constructor({ name, storage, generate, abilities, userAgent, privateOrigins, ...options }: FunctionProviderOptions) {
     this.name = name;
-    this.storage = storage;
+    this.ends = new StoredEnds(storage);
     this.generate = generate;
     this.abilities = { ...TEXT_ONLY, ...abilities };
     this.concurrencyMax = options.concurrencyMax ?? DEFAULTS.concurrencyMax;
@@ -140,13 +133,9 @@ class FunctionProvider implements OpenFunctionProvider {
     if (this.running.has(id)) return ok({ state: "running" });
     const startedAt = startOf(id);
     if (startedAt === undefined) return ok({ state: "failed", reason: "the provider has no such generation" });
-    const name = await this.endOf(id);
-    if (name.isErr()) return err(name.error);
-    if (name.value !== undefined) {
-      return isPicture(name.value)
-        ? ok({ state: "succeeded", temporaryUrl: this.storage.urlOf(name.value) })
-        : this.failureIn(name.value);
-    }
+    const progress = await this.ends.progressOf(id);
+    if (progress.isErr()) return err(progress.error);
+    if (progress.value !== undefined) return ok(progress.value);
     const isOver = this.isOwn(id) || this.clock.now().getTime() >= startedAt + this.lostAfterMilliseconds;
     if (!isOver) return ok({ state: "running" });
     const reason = "the process that ran it has ended, or could not store its end";
@@ -160,31 +149,15 @@ class FunctionProvider implements OpenFunctionProvider {
   }
 
   async download(_: string, id: string): Promise<Result<GeneratedImage, DownloadFailure>> {
-    const name = await this.endOf(id);
-    if (name.isErr()) return err(name.error);
-    if (name.value === undefined || !isPicture(name.value)) return err(GONE);
-    const read = await this.storage.read(name.value);
-    if (read.isOk()) return ok({ bytes: read.value, thumbnail: "possible" });
-    return err(read.error.kind === "not_found" ? GONE : unavailable(read.error.reason));
+    return (await this.ends.pictureOf(id)).map((bytes) => ({ bytes, thumbnail: "possible" }));
   }
 
-  async discard(id: string): Promise<Result<void, ProviderUnavailable>> {
-    const name = await this.endOf(id);
-    if (name.isErr()) return err(name.error);
-    if (name.value === undefined) return ok(undefined);
-    return (await this.storage.delete(name.value)).mapErr(({ reason }) => unavailable(reason));
+  discard(id: string): Promise<Result<void, ProviderUnavailable>> {
+    return this.ends.delete(id);
   }
 
-  async clean(): Promise<void> {
-    const names = await this.storage.list(GENERATIONS);
-    if (names.isErr()) throw new Error(`Old generations cannot be listed: ${names.error.reason}`);
-    const before = this.clock.now().getTime() - KEPT_MILLISECONDS;
-    for (const name of names.value) {
-      const startedAt = startOf(name.slice(GENERATIONS.length, name.lastIndexOf("."))) ?? 0;
-      if (startedAt > before) continue;
-      const deleted = await this.storage.delete(name);
-      if (deleted.isErr()) throw new Error(`An old generation cannot be deleted: ${deleted.error.reason}`);
-    }
+  clean(): Promise<void> {
+    return this.ends.deleteUntil(this.clock.now().getTime() - KEPT_MILLISECONDS);
   }
 
   async close(): Promise<void> {
@@ -259,46 +232,11 @@ class FunctionProvider implements OpenFunctionProvider {
   /** Repeats until the end is stored, or other processes count the generation as lost. */
   private async store(id: string, end: End): Promise<void> {
     const until = (startOf(id) ?? 0) + this.lostAfterMilliseconds;
-    while (!(await this.isStored(id, end)) && !this.isClosed && this.clock.now().getTime() < until) {
+    while (!(await this.ends.store(id, end)) && !this.isClosed && this.clock.now().getTime() < until) {
       await this.clock.sleep(STORING_PAUSE_MILLISECONDS);
     }
   }
-
-  private async isStored(id: string, end: End): Promise<boolean> {
-    const type = "bytes" in end ? imageTypeOf(end.bytes) : undefined;
-    const name = generationName(id, type === undefined ? "json" : FILE_EXTENSIONS[type]);
-    const bytes = "bytes" in end ? end.bytes : new TextEncoder().encode(JSON.stringify(end));
-    try {
-      return (await this.storage.put(name, bytes, type ?? "application/json")).isOk();
-    } catch {
-      return false; // a storage of one's own
-    }
-  }
-
-  private async endOf(id: string): Promise<Result<ObjectName | undefined, ProviderUnavailable>> {
-    if (startOf(id) === undefined) return ok(undefined);
-    const names = await this.storage.list(`${GENERATIONS}${id}.`);
-    return names.map(([name]) => name).mapErr(({ reason }) => unavailable(reason));
-  }
-
-  private async failureIn(name: ObjectName): Promise<Result<Progress, ProviderUnavailable>> {
-    const read = await this.storage.read(name);
-    if (read.isErr()) return err(unavailable("reason" in read.error ? read.error.reason : "its end was deleted"));
-    const { reason, cause } = failureSchema.parse(JSON.parse(new TextDecoder().decode(read.value)));
-    return ok({ state: "failed", reason, cause });
-  }
 }
-
-const GONE = { kind: "result_gone", reason: "the storage no longer has the result" } as const;
-
-/** Time of the start in nine characters. */
-const timeText = (at: Date): string => at.getTime().toString(36).padStart(9, "0");
-
-/** Time of the start in milliseconds; `undefined` if it is not an id of a function provider. */
-const startOf = (id: string): number | undefined => {
-  const [, start] = /^([0-9a-z]{9})-[\w-]{8}-[\w-]{22}$/.exec(id) ?? [];
-  return start === undefined ? undefined : Number.parseInt(start, 36);
-};
 
 const isKnownCause = (error: unknown): error is GenerationError =>
   error instanceof GenerationError && FAILURE_CAUSES.includes(error.cause);

@@ -1,70 +1,87 @@
-import { dirname, join, relative } from "node:path";
-import ts from "typescript";
+import { moduleAt, type ReadModule } from "./imported-modules.js";
 
 /**
- * The declaration files of a module and of all that they import, by their path from the root of the project, without
- * any package: constants that the module does not export are left out, and with them what only they import; types of
- * them, such as those that are inferred from schemas of zod, are written out.
+ * The declarations of a module and of all that it imports, by module. `read` reads what the compiler has written. What
+ * the exports of the module do not need is left out: it would need packages. Throws if one is needed all the same.
  */
-export const typesWithoutPackages = (project: string, module: string): ReadonlyMap<string, string> => {
-  const { config } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, project);
-  const outDir = join(project, "dist-packages");
-  const declarations = { ...options, outDir, rootDir: project, emitDeclarationOnly: true };
-  const program = ts.createProgram([join(project, module)], declarations);
-  const checker = program.getTypeChecker();
-  const entry = program.getSourceFile(join(project, module));
-  const symbol = entry && checker.getSymbolAtLocation(entry);
-  if (symbol === undefined) throw new Error(`${module} exports nothing`);
-  const exported = new Set(checker.getExportsOfModule(symbol).map(({ name }) => name));
-  const printer = ts.createPrinter();
+export const neededTypes = (entry: string, read: ReadModule): ReadonlyMap<string, string> => {
+  const modules = new Map<string, Declarations>();
+  const declarationsOf = (module: string): Declarations => {
+    const declarations = modules.get(module) ?? parse(read(module));
+    modules.set(module, declarations);
+    return declarations;
+  };
 
-  /** The statement without constants of other modules, or nothing. */
-  const plain = (statement: ts.Statement): ts.Statement | undefined => {
-    const text = printer.printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile());
-    if (ts.isVariableStatement(statement)) {
-      const [, isExported, name = ""] = /^(export )?declare const (\w+)/.exec(text) ?? [];
-      const stays = isExported === undefined ? !/\bz\./.test(text) : exported.has(name);
-      return stays ? statement : undefined;
+  const keep = (module: string, statement: Statement): void => {
+    const { imports, statements, needed } = declarationsOf(module);
+    if (needed.has(statement)) return;
+    needed.add(statement);
+    const code = withoutComments(statement.text);
+    for (const [, path = "", name] of code.matchAll(/import\("([^"]+)"\)\.(\w+)/g)) keepFrom(module, path, name);
+    const [, names, from] = /^export (?:type )?(?:\*|{(.*)}) from "([^"]+)";/.exec(code) ?? [];
+    if (from !== undefined) {
+      for (const name of names === undefined ? [undefined] : namesIn(names)) keepFrom(module, from, name);
+      return;
     }
-    if (!ts.isTypeAliasDeclaration(statement) || !/\bz\.|\btypeof /.test(text)) return statement;
-    const flags = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias;
-    const type = checker.typeToTypeNode(checker.getTypeAtLocation(statement.name), undefined, flags);
-    if (type === undefined) throw new Error(`${statement.name.text} cannot be written out`);
-    const { modifiers, name, typeParameters } = statement;
-    return ts.factory.updateTypeAliasDeclaration(statement, modifiers, name, typeParameters, type);
+    for (const word of wordsOf(code)) {
+      const path = imports.get(word);
+      if (path !== undefined) keepFrom(module, path, word);
+      for (const other of statements) if (other.name === word) keep(module, other);
+    }
   };
-  const texts = new Map<string, string>();
-  const transformSourceFile = (file: ts.SourceFile) =>
-    ts.factory.updateSourceFile(
-      file,
-      file.statements.flatMap((statement) => plain(statement) ?? []),
-    );
-  const afterDeclarations = [() => ({ transformSourceFile, transformBundle: (bundle: ts.Bundle) => bundle })];
-  const write = (path: string, text: string) => texts.set(relative(outDir, path), withUsedImports(text));
-  program.emit(undefined, write, undefined, true, { afterDeclarations });
 
-  const found = new Map<string, string>();
-  const add = (file: string): void => {
-    const text = texts.get(file);
-    if (text === undefined) throw new Error(`There are no declarations ${file}`);
-    if (found.has(file)) return;
-    const [, used] = /from "([^."][^"]*)"/.exec(text) ?? [];
-    if (used !== undefined) throw new Error(`The declarations ${file} need the package ${used}`);
-    found.set(file, text);
-    for (const [, path = ""] of text.matchAll(/from "([^"]+)\.js"/g)) add(join(dirname(file), `${path}.d.ts`));
+  /** Keeps what another module imports by this path: a name, or all exports. */
+  const keepFrom = (importer: string, path: string, name?: string): void => {
+    if (!path.startsWith(".")) throw new Error(`The declarations ${importer} need the package ${path}.`);
+    const module = moduleAt(path, importer);
+    const { statements } = declarationsOf(module);
+    const found = statements.filter((one) => (name === undefined ? one.text.includes("export ") : one.name === name));
+    if (found.length === 0) throw new Error(`${module} declares no ${name}, which ${importer} needs.`);
+    for (const statement of found) keep(module, statement);
   };
-  add(module.replace(/\.ts$/, ".d.ts"));
-  return found;
+
+  for (const statement of declarationsOf(entry).statements) keep(entry, statement);
+  return new Map([...modules].map(([module, declarations]) => [module, neededText(declarations)]));
 };
 
-/** The text without the imports of which it uses no name. */
-const withUsedImports = (text: string): string => {
-  const imports = /^import (?:type )?(?:\* as (\w+)|\{(.*)\}) from .*\n/gm;
-  const body = text.replaceAll(imports, "");
-  return text.replaceAll(imports, (statement, all = "", names: string = all) =>
-    names.split(",").some((name) => new RegExp(`\\b${name.replace(/^\s*type |.* as /g, "").trim()}\\b`).test(body))
-      ? statement
-      : "",
+/** A top-level statement with its comment, and the name that it declares. */
+type Statement = { readonly text: string; readonly name: string | undefined };
+
+type Declarations = {
+  readonly text: string;
+  /** The path of each imported name. */
+  readonly imports: ReadonlyMap<string, string>;
+  readonly statements: readonly Statement[];
+  readonly needed: Set<Statement>;
+};
+
+const IMPORT = /^import (?:type )?(?:\* as |{ )(.*?)(?: })? from "(.*)";\n/gm;
+/** The compiler indents all lines of a statement but its first and last one. */
+const STATEMENT = /^(?:\/\*\*[\s\S]*?\*\/\n)?(?:export|declare|type|interface)\b.*\n(?:[ }].*\n)*/gm;
+const NAME = /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|type) (\w+)/m;
+
+const parse = (text: string): Declarations => {
+  const imports = [...text.matchAll(IMPORT)].flatMap(([, names = "", path = ""]) =>
+    namesIn(names).map((name) => [name, path] as const),
   );
+  const statements = text.replaceAll(IMPORT, "").match(STATEMENT) ?? [];
+  const named = statements.map((statement) => ({ text: statement, name: NAME.exec(statement)?.[1] }));
+  return { text, imports: new Map(imports), statements: named, needed: new Set() };
+};
+
+const namesIn = (list: string): string[] =>
+  list.split(",").flatMap((name) => name.trim().replace(/^type |.* as /g, "") || []);
+
+const withoutComments = (text: string): string => text.replaceAll(/\/\*\*[\s\S]*?\*\//g, "");
+const wordsOf = (code: string): ReadonlySet<string> => new Set(code.replaceAll(/"[^"]*"/g, "").match(/\w+/g));
+
+/** The statements that are needed, with the imports that they use. */
+const neededText = ({ text, statements, needed }: Declarations): string => {
+  const body = statements.flatMap((one) => (needed.has(one) ? [one.text] : [])).join("");
+  const words = wordsOf(withoutComments(body));
+  const imports = [...text.matchAll(IMPORT)].map(([statement, list = ""]) => {
+    const used = list.split(", ").filter((name) => namesIn(name).some((one) => words.has(one)));
+    return used.length === 0 ? "" : statement.replace(list, used.join(", "));
+  });
+  return imports.join("") + body;
 };

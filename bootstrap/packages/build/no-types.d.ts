@@ -1,0 +1,2 @@
+/* Stands for packages in tsconfig.types.json. */
+export {};
