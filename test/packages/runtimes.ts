@@ -93,13 +93,15 @@ const REST_SERVERS = {
   "bun.js": 'Bun.serve({ port: PORT, hostname: "127.0.0.1", fetch: answer });',
 };
 
-/** workerd has no SQLite: an application without stores, for requests that need none. */
+/** workerd has no SQLite: an application without stores and the optional port `schedule`, for requests without them. */
 const REST_WORKER = `
 import { createApplication } from "panorama-core";
 import { HandClock, memoryPorts } from "panorama-core/memory";
 import { fetchRoutes } from "panorama-service/adapters/http";
 
-const stores = new Proxy(memoryPorts(new HandClock()), { get: (ports, name) => ports[name] ?? {} });
+const stores = new Proxy(memoryPorts(new HandClock()), {
+  get: (ports, name) => ports[name] ?? (name === "schedule" ? undefined : {}),
+});
 let opened; // by the first request: a Worker does nothing before it
 export default {
   fetch: async (request) => {
