@@ -26,7 +26,7 @@ import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { atMostText, count, creditsCount, dateOf, moneyText, signedCredits, timeOf } from "../texts.js";
-import { entriesCsv, keySpendingSection, monthIn, orderState } from "./account-tables.js";
+import { entriesCsv, keySpendingSection, monthIn, orderState, pager, table } from "./account-tables.js";
 import { accountNav } from "./form-parts.js";
 
 type Parts = {
@@ -277,32 +277,8 @@ function subjectOf(entry: LedgerEntry, tasks: Tasks): Html | string {
 /** The beginning of a prompt that fits into a row. */
 const WORDS_CHARACTERS_MAX = 48;
 
-type List = "orders" | "ledger";
-
 const LEDGER = "activity";
 
 /** Where the activity begins: at its newest entry for an altered text too, because the balance is part of the text. */
 const ledgerPlace = (query: URLSearchParams): EntryPlace | undefined =>
   parseEntryPlace(placeIn(LEDGER, query.get("ledger") ?? "") ?? "");
-
-/** The links to the next page of one list, and to its first. The other list stays where it is. */
-function pager(
-  list: List,
-  before: string | undefined,
-  [newest, older]: readonly [string, string],
-  query: URLSearchParams,
-): Html {
-  const href = (place: string | undefined): string => {
-    const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
-      const there = name === list ? place : (query.get(name) ?? undefined);
-      return there === undefined ? [] : [[name, there]];
-    });
-    return `/account?${new URLSearchParams(places).toString()}#${list}`;
-  };
-  return html`<p class="cluster more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
-    before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">${older}</a>`
-  }</p>`;
-}
-
-const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

@@ -132,3 +132,29 @@ export function orderState(order: Order): Html {
   const facts = [...DISPUTES[dispute], ...(takenBack > 0 ? [`${creditsCount(takenBack)} taken back`] : [])].join(", ");
   return html`<span class="state ${look}">${label}</span> ${facts}${returnReason !== undefined && `: ${returnReason}`}`;
 }
+
+/** A table that can be scrolled with the keyboard. */
+export const table = (
+  columns: readonly string[],
+  rows: readonly Html[],
+): Html => html`<div class="table" tabindex="0"><table>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+/** The links to the next page of one list, and to its first. The other list stays where it is. */
+export function pager(
+  list: "orders" | "ledger",
+  before: string | undefined,
+  [newest, older]: readonly [string, string],
+  query: URLSearchParams,
+): Html {
+  const href = (place: string | undefined): string => {
+    const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
+      const there = name === list ? place : (query.get(name) ?? undefined);
+      return there === undefined ? [] : [[name, there]];
+    });
+    return `/account?${new URLSearchParams(places).toString()}#${list}`;
+  };
+  return html`<p class="cluster more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
+    before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">${older}</a>`
+  }</p>`;
+}

@@ -1,5 +1,4 @@
 import type { WrongLogin } from "../../../application/accounts/check-credentials.js";
-import type { ExportedRecord } from "../../../application/accounts/export-account.js";
 import type { SameEmail } from "../../../application/accounts/links.js";
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
@@ -9,7 +8,6 @@ import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accou
 import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import { shortTurn } from "../../system/short-turn.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { errorBox } from "../field-message.js";
 import { type Html, html } from "../html.js";
@@ -27,6 +25,7 @@ import {
   ownEmailField,
   ownPasswordField,
 } from "./form-parts.js";
+import { ownData } from "./own-data.js";
 
 type Parts = {
   readonly accounts: UseCases["accounts"];
@@ -265,37 +264,4 @@ function expiredPage({ layout }: Parts, visitor: Visitor): PageReply {
 function takenPage({ layout }: Parts, visitor: Visitor): PageReply {
   const sentence = "The address belongs to another account by now. Yours keeps its address.";
   return layout.message(409, { title: "Address in use", sentence }, visitor);
-}
-
-const CHUNK_CHARACTERS = 16_384;
-
-/** The export is made for the owner of the session, whatever the request says. */
-async function ownData(parts: Parts, visitor: Visitor): Promise<PageReply> {
-  const limited = await parts.guard.admit(visitor, "write");
-  if (limited !== undefined) return limited;
-  const records = await parts.accounts.export(visitor.account.id);
-  if (records.isErr()) return parts.layout.notFound(visitor);
-  return {
-    status: 200,
-    headers: {
-      "content-type": "application/jsonl; charset=utf-8",
-      "content-disposition": 'attachment; filename="panorama-account.jsonl"',
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-    },
-    body: { chunks: linesOf(records.value) },
-  };
-}
-
-/** Many lines in a piece: each piece is written on its own. */
-async function* linesOf(records: AsyncIterable<ExportedRecord>): AsyncGenerator<string, void> {
-  let piece = "";
-  for await (const record of records) {
-    piece += `${JSON.stringify(record)}\n`;
-    if (piece.length < CHUNK_CHARACTERS) continue;
-    yield piece;
-    piece = "";
-    await shortTurn(); // a store may answer at once, and then so does every page of it
-  }
-  if (piece !== "") yield piece;
 }
