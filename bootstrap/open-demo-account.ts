@@ -7,6 +7,13 @@ import { credits } from "../domain/credits/credits.js";
 export const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);
 
+/** How to call the command in the terminal of the demo: as the service was started, with its folder and its port. */
+export const demoCommand = (environment: NodeJS.ProcessEnv): string => {
+  const given = ["DATA_DIR", "PORT"].filter((name) => environment[name] !== undefined);
+  const command = environment.npm_lifecycle_event === "start" ? "npm run -s panorama --" : "panorama";
+  return [...given.map((name) => `${name}='${environment[name]}'`), command].join(" ");
+};
+
 /** The credentials of the demo account: the API key for programs, e-mail and password for the web pages. */
 export type DemoAccess = { readonly apiKey: ApiKeySecret; readonly email: Email; readonly password: string };
 

@@ -71,8 +71,8 @@ export type WebSettings = {
   readonly receiptText?: string | undefined;
   /** Payment instructions without a payment service. */
   readonly paymentText?: string | undefined;
-  /** True for an installation to try: the page of an order says how it is marked as paid. */
-  readonly isDemo?: boolean | undefined;
+  /** How to call the command in the terminal, for the page of an order. Only of an installation to try. */
+  readonly demoCommand?: string | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
   readonly suggestions?: Suggestions | undefined;
   /** What the local painter makes of a prompt. Absent: pages say nothing about it. */
@@ -94,7 +94,7 @@ export const webPages = async (
     welcomeCredits,
     receiptText,
     paymentText,
-    isDemo,
+    demoCommand,
     heroPanoramas = [],
     operatorEmail,
     legal = [],
@@ -125,7 +125,7 @@ export const webPages = async (
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
-    ...receiptPages({ ...all, isDemo, contact }),
+    ...receiptPages({ ...all, demoCommand, contact }),
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),

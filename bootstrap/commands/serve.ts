@@ -5,7 +5,7 @@ import { ok } from "neverthrow";
 import type { Logger } from "pino";
 import type { AccountId } from "../../domain/ids.js";
 import { shownEnvironment } from "../config.js";
-import { DEMO_EMAIL, type DemoAccess, openDemoAccount } from "../open-demo-account.js";
+import { DEMO_EMAIL, type DemoAccess, demoCommand, openDemoAccount } from "../open-demo-account.js";
 import { providerVariables } from "../providers/provider-config.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
@@ -126,11 +126,9 @@ async function knownDemoId(service: Service): Promise<AccountId | undefined> {
   return (await accounts.findByEmail(DEMO_EMAIL))?.account.id;
 }
 
-/** How to replace lost credentials, by commands as the service was started. */
+/** How to replace lost credentials. */
 function knownDemoLines(id: AccountId): string[] {
-  const given = ["DATA_DIR", "PORT"].filter((name) => process.env[name] !== undefined);
-  const command = process.env.npm_lifecycle_event === "start" ? "npm run -s panorama --" : "panorama";
-  const panorama = [...given.map((name) => `${name}='${process.env[name]}'`), command].join(" ");
+  const panorama = demoCommand(process.env);
   return [
     "",
     `The demo account ${DEMO_EMAIL} exists already. If its credentials are lost:`,

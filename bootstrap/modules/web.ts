@@ -9,6 +9,7 @@ import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../command-error.js";
 import { legalFacts } from "../legal-facts.js";
+import { demoCommand } from "../open-demo-account.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -58,7 +59,7 @@ export const web = new ContainerModule(({ bind }) => {
           welcomeCredits,
           receiptText,
           paymentText,
-          isDemo: config.demo,
+          demoCommand: config.demo ? demoCommand(process.env) : undefined,
           suggestions: provider.kind === "local" ? DEMO_PLACES : undefined,
           readWords: promptWords,
         },

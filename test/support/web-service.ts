@@ -72,7 +72,7 @@ class PaintingProvider extends ScriptedProvider {
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
   Pick<
     WebSettings,
-    "identity" | "legal" | "operatorEmail" | "receiptText" | "paymentText" | "isDemo" | "suggestions" | "readWords"
+    "identity" | "legal" | "operatorEmail" | "receiptText" | "paymentText" | "demoCommand" | "suggestions" | "readWords"
   >;
 
 /**

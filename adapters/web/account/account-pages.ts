@@ -8,7 +8,13 @@ import type { PaymentsUnavailable } from "../../../application/ports/payments.js
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import { type EntryPlace, entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger-page.js";
-import { packOf, parseOrderId, priceAtMost, type TooManyPendingOrders } from "../../../domain/credits/order.js";
+import {
+  packOf,
+  parseOrderId,
+  priceAtMost,
+  priceOf,
+  type TooManyPendingOrders,
+} from "../../../domain/credits/order.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/standing.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
@@ -225,11 +231,12 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
   orders.length === 0
     ? html`<p class="empty">${query.has("orders") ? "No older orders." : "No orders yet."}</p>`
     : table(
-        ["Date", "Credits", "State", "Order"],
-        orders.map(
-          (order) => html`<tr><td><a href="/account/orders/${order.id}">${dateOf(order.createdAt)}</a></td>
-<td class="number">${count(order.credits)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
-        ),
+        ["Date", "Credits", "Amount", "State", "Order"],
+        orders.map((order) => {
+          const price = priceOf(order);
+          return html`<tr><td><a href="/account/orders/${order.id}">${dateOf(order.createdAt)}</a></td>
+<td class="number">${count(order.credits)}</td><td class="number">${price && moneyText(price)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`;
+        }),
       )
 }${pager("orders", nextOrders, ["Newest orders", "Older orders"], query)}</section>`;
 

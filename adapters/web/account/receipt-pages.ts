@@ -18,8 +18,8 @@ type Parts = {
   readonly paymentText?: string | undefined;
   /** Where the operator is reached: the page with contacts, or an e-mail address. */
   readonly contact: string | undefined;
-  /** True for an installation to try. */
-  readonly isDemo?: boolean | undefined;
+  /** How to call the command in the terminal. Only of an installation to try. */
+  readonly demoCommand?: string | undefined;
 };
 
 /** `/account/orders/:id`: the receipt of an order, also on paper; or how it is paid. */
@@ -76,22 +76,24 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
 }
 
 /** Payment instructions of an order. It can be canceled, because no online payment of it can be in progress. */
-const paymentInstructions = (
-  { paymentText, contact, isDemo }: Parts,
+function paymentInstructions(
+  { paymentText, contact, demoCommand }: Parts,
   { id, credits }: Order,
   { formToken }: Visitor,
-): Html => html`
-<section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
+): Html {
+  const whenPaid = `When the operator has recorded your payment, ${creditsCount(credits)} are added to your balance, and this page becomes the receipt.`;
+  return html`<section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
 ${paymentText !== undefined && html`<p class="legal">${paymentText}</p>`}${
   contact !== undefined &&
   html`<p>${paymentText === undefined ? "Ask the operator how to pay" : "Questions? Ask the operator"}: <a href="${contact}">${contact.replace(/^mailto:/, "")}</a></p>`
 }
 ${
   paymentText === undefined && contact === undefined
-    ? html`<p>The operator of this service has not set a way to pay yet. You can leave the order open, or cancel it.</p>`
-    : html`<p>Name the number of the order with your payment. When the operator has recorded it, ${creditsCount(credits)} are added to your balance, and this page becomes the receipt.</p>`
-}${isDemo && html`<p>This is a demo. On its machine, this command marks the order as paid: <code>panorama order pay --order ${id}</code></p>`}
+    ? html`<p>The operator of this service has not set a way to pay yet. You can leave the order open, or cancel it. ${whenPaid}</p>`
+    : html`<p>Name the number of the order with your payment. ${whenPaid}</p>`
+}${demoCommand !== undefined && html`<p>This is a demo. On its machine, this command marks the order as paid: <code>${demoCommand} order pay --order ${id}</code></p>`}
 <form method="post" action="/account/orders/${id}/cancel">${hiddenToken(formToken)}<button class="button quiet small">Cancel the order</button></form></section>`;
+}
 
 const facts = (order: Order, email: string): (readonly [string, Html | string])[] => [
   ["Number", html`<code>${order.id}</code>`],

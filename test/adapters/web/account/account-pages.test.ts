@@ -108,7 +108,7 @@ describe("the account page", () => {
     const shop = await WebService.start(undefined, false, {
       paymentText: "By transfer to BE71.",
       operatorEmail,
-      isDemo: true,
+      demoCommand: "PORT='81' panorama",
     });
     const { post, read } = await newMember(shop);
     const location = (await post("/account/orders", { credits: "100" })).location ?? "";
@@ -118,7 +118,7 @@ describe("the account page", () => {
       "By transfer to BE71.",
       '<a href="mailto:shop@example.com">shop@example.com</a>',
       "100 credits are added to your balance",
-      `panorama order pay --order ${location.split(/[/?]/)[3]}`,
+      `PORT=&#39;81&#39; panorama order pay --order ${location.split(/[/?]/)[3]}`,
     ]) {
       expect(page).toContain(part);
     }
