@@ -1,3 +1,9 @@
+import { readFile } from "node:fs/promises";
+
+/** Needs Linux. */
+export const residentMebibytes = async ({ pid }: { readonly pid: number | undefined }): Promise<number> =>
+  Number(/VmRSS:\s*(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
 /** Metrics of the service's process, read from `/metrics`. */
 export type ProcessMetrics = {
   /** Time of the sample in `performance.now()` milliseconds. */

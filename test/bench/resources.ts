@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import sharp from "sharp";
 import type { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
+import { residentMebibytes } from "./process-metrics.js";
 import type { Scenario } from "./rig.js";
 
 const STARTS = 5;
@@ -19,10 +19,6 @@ const UPLOADS_PER_KEY = 5;
 const PHOTO = { width: 12_000, height: 9_000 };
 const CREATIONS_WITH_PHOTOS = 5;
 const SAMPLE_MILLISECONDS = 50;
-
-/** Needs Linux. */
-const residentMebibytes = async ({ pid }: Installation): Promise<number> =>
-  Number(/VmRSS:\s*(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
 /** Does the work; resolves to the maximum of the resident memory meanwhile. */
 const peakDuring = async (service: Installation, work: () => Promise<unknown>): Promise<number> => {

@@ -89,6 +89,39 @@ const installed = async (rig: Rig, kind: DatabaseKind) => {
   return { service, polling: (await rig.install(kind, polls, running)).service };
 };
 
+/** What the service is compared with: its answers a second, and the times of its main thread if it is a server. */
+type Neighbour = { readonly run: (seconds: number) => Promise<number>; readonly cpu?: readonly number[] };
+
+const aServer = (server: Server, requests: List): Neighbour => {
+  const measured = newMeasured();
+  return { run: throughput(server, requests, measured), cpu: measured.cpu };
+};
+
+/** A row for each neighbour. */
+const compare = async (
+  length: Length,
+  work: string,
+  service: Installation,
+  requests: List,
+  neighbours: Readonly<Record<string, Neighbour>>,
+): Promise<Row[]> => {
+  const { p99s: p99, cpu } = newMeasured();
+  const figures = await inTurn<string>(length, {
+    ours: throughput(serverOf(service), requests, { p99s: p99, cpu }),
+    ...Object.fromEntries(Object.entries(neighbours).map(([name, { run }]) => [name, run])),
+  });
+  const row = { work, better: "higher", unit: "/s", ours: figures.ours ?? [], p99 } as const;
+  return Object.entries(neighbours).map(([against, neighbour]) => ({
+    ...row,
+    against,
+    theirs: figures[against] ?? [],
+    cpu: { ours: cpu, theirs: neighbour.cpu ?? [] },
+  }));
+};
+
+const PEOPLE = "what people would write";
+const CEILING = "bare hyper-express, the ceiling";
+
 const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
   rig.defer(() => rm(folder, { recursive: true }));
@@ -107,85 +140,57 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   const asPeople = await start("as-people-write-it.ts", file, service.url);
   const hyperExpress = await start("bare-hyper-express.ts", repliesFile);
 
-  const against = async (
-    work: string,
-    measuredService: Installation,
-    requests: List,
-    servers: Readonly<Record<string, Server>>,
-  ): Promise<Row[]> => {
-    const measured = newMeasured();
-    const theirs = Object.entries(servers).map(([name, server]) => ({ name, server, measured: newMeasured() }));
-    const figures = await inTurn(length, {
-      service: throughput(serverOf(measuredService), requests, measured),
-      ...Object.fromEntries(theirs.map(({ name, server, measured }) => [name, throughput(server, requests, measured)])),
-    });
-    return theirs.map(({ name, measured: { cpu } }) => ({
-      work,
-      against: name,
-      better: "higher",
-      unit: "/s",
-      ours: figures.service,
-      theirs: figures[name as keyof typeof figures],
-      p99: measured.p99s,
-      cpu: { ours: measured.cpu, theirs: cpu },
-    }));
-  };
-  const read = await against("GET /panoramas/{id}, SQLite", service, "reads", {
-    "the same work by hand": byHand,
-    "what people would write": asPeople,
-    "bare hyper-express, the ceiling": hyperExpress,
+  const read = await compare(length, "GET /panoramas/{id}, SQLite", service, "reads", {
+    "the same work by hand": aServer(byHand, "reads"),
+    [PEOPLE]: aServer(asPeople, "reads"),
+    [CEILING]: aServer(hyperExpress, "reads"),
   });
-  const measured = newMeasured();
   // The bare driver has a file of its own: its creations must not fill the accounts that the service serves.
   const bareFile = fileOf((await rig.install("sqlite", {}, fill)).service);
-  const { ours, theirs } = await inTurn(length, {
-    ours: throughput(serverOf(service), "creations", measured),
-    theirs: async (seconds) => {
-      const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
-      const { stdout } = await run(process.execPath, ["--import", "tsx", script, bareFile, String(seconds)]);
-      return Number(stdout);
-    },
+  const bareDriver = async (seconds: number) => {
+    const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
+    const { stdout } = await run(process.execPath, ["--import", "tsx", script, bareFile, String(seconds)]);
+    return Number(stdout);
+  };
+  const created = await compare(length, "POST /panoramas, SQLite", service, "creations", {
+    "bare driver, two commits": { run: bareDriver },
   });
   await service.end("SIGTERM");
   await polling.start();
-  const mixed = await against("mix, SQLite", polling, "mix", { "bare hyper-express, the ceiling": hyperExpress });
-  const create = { work: "POST /panoramas, SQLite", against: "bare driver, two commits", better: "higher" } as const;
-  return [
-    ...read,
-    ...mixed,
-    { ...create, unit: "/s", ours, theirs, p99: measured.p99s, cpu: { ours: measured.cpu, theirs: [] } },
-  ];
+  const mixed = await compare(length, "mix, SQLite", polling, "mix", { [CEILING]: aServer(hyperExpress, "mix") });
+  return [...read, ...mixed, ...created];
 };
 
 const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
   const { service, polling } = await installed(rig, "postgres");
-  // pgbench has a database of its own: its creations must not fill the accounts that the service serves.
-  const url = (await rig.install("postgres", {}, fill)).service.environment.DATABASE_URL ?? "";
+  // Each neighbour has a database of its own: its creations must not fill the accounts that the service serves.
+  const databaseUrl = async () => (await rig.install("postgres", {}, fill)).service.environment.DATABASE_URL ?? "";
+  const [forPgbench, forPeople] = [await databaseUrl(), await databaseUrl()];
+  const { REPLICATE_BASE_URL = "", REPLICATE_API_KEY = "" } = service.environment;
+  const script = "throughput/as-people-write-it-on-postgres.ts";
+  const asPeople = await startScript(script, forPeople, service.url, REPLICATE_BASE_URL, REPLICATE_API_KEY);
+  rig.defer(() => asPeople.stop());
   await service.start();
-  const against = async (
-    work: string,
-    measuredService: Installation,
-    requests: List,
-    scripts: Parameters<typeof pgbench>[1],
-  ): Promise<Row> => {
-    const { p99s, cpu } = newMeasured();
-    const figures = await inTurn(length, {
-      ours: throughput(serverOf(measuredService), requests, { p99s, cpu }),
-      theirs: (seconds) => pgbench(url, scripts, seconds),
-    });
-    const row = { work, against: "pgbench, the same statements one by one", better: "higher", unit: "/s" } as const;
-    return { ...row, ...figures, p99: p99s, cpu: { ours: cpu, theirs: [] } };
-  };
-  const ofMix = [
+  const statements = (scripts: Parameters<typeof pgbench>[1]) => ({
+    "pgbench, the same statements one by one": { run: (seconds: number) => pgbench(forPgbench, scripts, seconds) },
+  });
+  const read = await compare(length, "GET /panoramas/{id}, PostgreSQL", service, "reads", {
+    ...statements([[READ, 1]]),
+    [PEOPLE]: aServer(asPeople, "reads"),
+  });
+  const created = await compare(length, "POST /panoramas, PostgreSQL", service, "creations", {
+    ...statements([[CREATION, 1]]),
+    [PEOPLE]: aServer(asPeople, "creations"),
+  });
+  await service.end("SIGTERM");
+  asPeople.stop();
+  await polling.start();
+  const ofMix = statements([
     [READ, 18],
     [LIST, 1],
     [CREATION, 1],
-  ] as const;
-  const read = await against("GET /panoramas/{id}, PostgreSQL", service, "reads", [[READ, 1]]);
-  const created = await against("POST /panoramas, PostgreSQL", service, "creations", [[CREATION, 1]]);
-  await service.end("SIGTERM");
-  await polling.start();
-  return [read, created, await against("mix, PostgreSQL", polling, "mix", ofMix)];
+  ]);
+  return [...read, ...created, ...(await compare(length, "mix, PostgreSQL", polling, "mix", ofMix))];
 };
 
 /** The embedded provider paints, on SQLite: the work on pictures must not delay requests. */

@@ -26,7 +26,7 @@ export const scenario: Scenario<"database" | "tasks" | "crowd" | "from" | "runs"
         rig,
         kind,
         async (run, dialect) => {
-          await seedCrowd(run, dialect, Number(crowd), now);
+          await seedCrowd(run, dialect, { accounts: Number(crowd), tasksEach: 3 }, now);
           await seedMember(run, dialect, who, size, now);
           await seedSearch(run, dialect);
         },

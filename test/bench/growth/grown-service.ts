@@ -5,14 +5,16 @@ import pg from "pg";
 import { Client } from "undici";
 import { Router } from "../../../adapters/http/router.js";
 import type { Dialect } from "../../../adapters/persistence/database/sql/database.js";
-import { migrateSqlite, openSqliteFile } from "../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
+import { openSqliteFile } from "../../../adapters/persistence/database/sqlite/open-sqlite-file.js";
 import { readBacklog } from "../../../adapters/persistence/tasks/backlog.js";
+import { createApplication } from "../../../application/create-application.js";
+import type { ScheduledWork } from "../../../application/ports/clock.js";
 import { readConfig } from "../../../bootstrap/config.js";
 import { createService, type Service } from "../../../bootstrap/service.js";
 import { tokens } from "../../../bootstrap/tokens.js";
 import type { Rate } from "../../../domain/credits/rate-limit.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import { freePort } from "../../support/free-port.js";
+import type { Installation } from "../../support/service-process.js";
 import type { DatabaseKind, Rig } from "../rig.js";
 import { type GrowthRequest, ORIGIN } from "./requests.js";
 import type { Execute } from "./seed.js";
@@ -31,48 +33,31 @@ export class GrownService {
   /** For commands. */
   readonly service: Service;
   readonly origin: string;
+  readonly dataDir: string;
   readonly #client: Client;
   #sent = 0;
 
   private constructor(
     routes: ReadonlySet<string>,
-    port: number,
+    { environment, dataDir }: Installation,
     readBacklog: () => Promise<unknown>,
     service: Service,
   ) {
     this.service = service;
     this.routes = routes;
     this.readBacklog = readBacklog;
-    this.origin = `http://127.0.0.1:${port}`;
+    this.origin = `http://127.0.0.1:${environment.PORT}`;
+    this.dataDir = dataDir;
     this.#client = new Client(this.origin);
   }
 
-  static async start(
-    rig: Rig,
-    kind: DatabaseKind,
-    seed: (run: Execute, dialect: Dialect) => Promise<void>,
-    /** The active tasks of an account, and all its rates. */
-    more?: { readonly activeMax: number; readonly rate: Rate },
-  ): Promise<GrownService> {
-    const folder = await mkdtemp(join(tmpdir(), "panorama-growth-"));
-    const settings = join(folder, "settings.json");
-    await writeFile(settings, JSON.stringify(LIMITS));
-    rig.defer(() => rm(folder, { recursive: true, force: true }));
-    const url = kind === "postgres" ? await rig.freshPostgres() : undefined;
-    if (url === undefined) await seedSqlite(join(folder, "panorama.sqlite"), (run) => seed(run, "sqlite"));
-    else await seedPostgres(url, (run) => seed(run, "postgresql"));
-    const port = await freePort();
-    const config = readConfig({
-      DATA_DIR: folder,
-      DATABASE_URL: url,
-      PORT: String(port),
-      TLS_PORT: String(await freePort()),
-      PUBLIC_URL: ORIGIN,
-      PANORAMA_SETTINGS: settings,
-      LOG_LEVEL: "silent",
-      DEMO: "false",
-      TRUSTED_PROXIES: "127.0.0.0/8",
-    })._unsafeUnwrap();
+  /** Seeds a database, and opens the service on it. */
+  static async start(rig: Rig, kind: DatabaseKind, seed: Seed, more?: More): Promise<GrownService> {
+    return GrownService.open(rig, await seeded(rig, kind, seed), more);
+  }
+
+  static async open(rig: Rig, installation: Installation, more?: More): Promise<GrownService> {
+    const config = readConfig(installation.environment)._unsafeUnwrap();
     const { rates, activeMax } = config.policy;
     const kinds = Object.keys(rates).map((kind) => [kind, more?.rate]);
     const policy: PanoramaPolicy = {
@@ -92,13 +77,42 @@ export class GrownService {
     Router.prototype.route = route;
     await server.start();
     const { sql } = await service.get(tokens.database);
-    const grown = new GrownService(routes, port, () => readBacklog(sql, new Date()), service);
+    const grown = new GrownService(routes, installation, () => readBacklog(sql, new Date()), service);
     rig.defer(async () => {
       await grown.#client.destroy();
       await server.stop(0);
       await service.close();
     });
     return grown;
+  }
+
+  /** The background work of the service, for one run at a time. */
+  async works(): Promise<readonly ScheduledWork[]> {
+    const part = this.service.get;
+    let all: readonly ScheduledWork[] = [];
+    createApplication({
+      ports: {
+        ...(await part(tokens.stores)),
+        clock: await part(tokens.clock),
+        ids: await part(tokens.ids),
+        secrets: await part(tokens.secrets),
+        provider: await part(tokens.provider),
+        storage: await part(tokens.storage),
+        imaging: await part(tokens.imaging),
+        mail: await part(tokens.mail),
+        payments: await part(tokens.payments),
+        webhookSender: await part(tokens.webhookSender),
+        signals: await part(tokens.signals),
+        eventSignals: await part(tokens.eventSignals),
+        reporter: await part(tokens.reporter),
+        schedule: (works) => {
+          all = works;
+          return { start: () => {}, wake: () => {}, stop: async () => {} };
+        },
+      },
+      settings: { ...(await part(tokens.config)), processes: "several" },
+    });
+    return all;
   }
 
   /** Sends the request and reads its answer. Resolves to the milliseconds that it took. */
@@ -128,6 +142,28 @@ export class GrownService {
  */
 const networkOf = (request: number): string => `198.18.${Math.floor(request / 256) % 256}.${request % 256}`;
 
+type Seed = (run: Execute, dialect: Dialect) => Promise<void>;
+/** The active tasks of an account, and all its rates. */
+type More = { readonly activeMax: number; readonly rate: Rate };
+
+/** An installation whose database `seed` has filled. */
+export const seeded = async (rig: Rig, kind: DatabaseKind, seed: Seed): Promise<Installation> => {
+  const folder = await mkdtemp(join(tmpdir(), "panorama-growth-"));
+  rig.defer(() => rm(folder, { recursive: true, force: true }));
+  const settings = join(folder, "settings.json");
+  await writeFile(settings, JSON.stringify(LIMITS));
+  const { service } = await rig.install(kind, {
+    PUBLIC_URL: ORIGIN,
+    PANORAMA_SETTINGS: settings,
+    LOG_LEVEL: "silent",
+    TRUSTED_PROXIES: "127.0.0.0/8",
+  });
+  const url = service.environment.DATABASE_URL;
+  if (url === undefined) await seedSqlite(join(service.dataDir, "panorama.sqlite"), (run) => seed(run, "sqlite"));
+  else await seedPostgres(url, (run) => seed(run, "postgresql"));
+  return service;
+};
+
 const seedPostgres = async (url: string, seed: (run: Execute) => Promise<void>): Promise<void> => {
   const client = new pg.Client(url); // without the time limits of the service
   await client.connect();
@@ -138,9 +174,8 @@ const seedPostgres = async (url: string, seed: (run: Execute) => Promise<void>):
 };
 
 const seedSqlite = async (file: string, seed: (run: Execute) => Promise<void>): Promise<void> => {
-  await migrateSqlite(file);
   const connection = openSqliteFile(file);
-  connection.execute("pragma synchronous = off");
+  connection.execute("pragma synchronous = off; pragma cache_size = -1000000");
   connection.execute("begin");
   await seed((statement) => connection.execute(statement));
   connection.execute("commit");

@@ -6,6 +6,7 @@ import { FULL, type Member, member, type Size, seedCrowd, seedMember, seedSearch
 import type { Measured } from "./slower.js";
 
 const CROWD_OF_SMALL = 300;
+const TASKS_OF_CROWD = 3;
 const ROUTE_NOISE = 1;
 
 /**
@@ -17,7 +18,7 @@ export const openGrowth = async (rig: Rig, kind: DatabaseKind, old: Size, crowd:
   const [youngOne, fullOne, oldOne] = [member("young", YOUNG, now), member("full", FULL, now), member("old", old, now)];
   const start = (accounts: number, members: readonly (readonly [Member, Size])[]) =>
     GrownService.start(rig, kind, async (run, dialect) => {
-      await seedCrowd(run, dialect, accounts, now);
+      await seedCrowd(run, dialect, { accounts, tasksEach: TASKS_OF_CROWD }, now);
       for (const [who, size] of members) await seedMember(run, dialect, who, size, now);
       await seedSearch(run, dialect);
     });
@@ -75,7 +76,7 @@ export const openGrowth = async (rig: Rig, kind: DatabaseKind, old: Size, crowd:
   return { routes: small.routes, measured: [...requests, ...commands, scrape] };
 };
 
-const timed = async (work: () => Promise<unknown>): Promise<number> => {
+export const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const started = performance.now();
   await work();
   return performance.now() - started;

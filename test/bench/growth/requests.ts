@@ -72,6 +72,12 @@ const json = { "content-type": "application/json" };
 const refused = JSON.stringify({ prompt: "a lake test:reject", resolution: "1k", metadata: { project: "north" } });
 /** In the middle of the account's history. */
 const between = ({ createdAt, tasks }: Member) => createdAt(tasks / 2).toISOString();
+/** The hour before the middle. */
+const hour = ({ createdAt, tasks }: Member) => {
+  const end = createdAt(tasks / 2);
+  const start = new Date(end.getTime() - 60 * 60 * 1000);
+  return `created_after=${start.toISOString()}&created_before=${end.toISOString()}`;
+};
 /** A finished panorama that is not deleted; each run another one. */
 const kept = ({ taskId, rare }: Member, run: number) => taskId(rare + 1 + (run % 2));
 const aPicture = ({ slug, rare }: Member) => slug(rare + 1);
@@ -89,6 +95,9 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "second page": api(
       ({ taskId, tasks }) => `/panoramas?limit=${PAGE}&cursor=${cursorOf("panoramas ", taskId(tasks - 5))}`,
     ),
+    "a page deep inside": api(
+      ({ taskId, tasks }) => `/panoramas?limit=${PAGE}&cursor=${cursorOf("panoramas ", taskId(tasks / 2))}`,
+    ),
     failed: api(`/panoramas?limit=${PAGE}&status=failed`),
     succeeded: api(`/panoramas?limit=${PAGE}&status=succeeded`),
     processing: api(`/panoramas?limit=${PAGE}&status=processing`),
@@ -99,6 +108,9 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "created before": api((who) => `/panoramas?limit=${PAGE}&created_before=${between(who)}`),
     "created after": api((who) => `/panoramas?limit=${PAGE}&created_after=${between(who)}`),
     "created before, failed": api((who) => `/panoramas?limit=${PAGE}&status=failed&created_before=${between(who)}`),
+    "an hour": api((who) => `/panoramas?limit=${PAGE}&${hour(who)}`),
+    "an hour, public": api((who) => `/panoramas?limit=${PAGE}&visibility=public&${hour(who)}`),
+    "an hour, failed": api((who) => `/panoramas?limit=${PAGE}&status=failed&${hour(who)}`),
     metadata: api(`/panoramas?limit=${PAGE}&metadata.project=north`),
     "metadata and created before": api(
       (who) => `/panoramas?limit=${PAGE}&metadata.project=north&created_before=${between(who)}`,
@@ -148,6 +160,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     oldest: page("/gallery?sort=oldest"),
     "a search": page("/gallery?q=boat"),
     "a search, oldest": page("/gallery?q=boat&sort=oldest"),
+    "a search that finds one": page("/gallery?q=walrus"),
     "a search that finds nothing": page("/gallery?q=zebra"),
     "a search that finds nothing, oldest": page("/gallery?q=zebra&sort=oldest"),
     "a search for a frequent and a rare word": page("/gallery?q=a+zebra"),

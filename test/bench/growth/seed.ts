@@ -31,6 +31,9 @@ export type Size = {
   readonly others: number;
 };
 
+/** The other accounts of a database. */
+export type Crowd = { readonly accounts: number; readonly tasksEach: number };
+
 export const YOUNG: Size = { tasks: 10, others: 25 };
 /** It has just enough tasks for every page of the web site, and for tasks to delete. */
 export const FULL: Size = { tasks: 40, others: 25 };
@@ -43,7 +46,10 @@ const DAY = 24 * 60 * MINUTE;
 const CANCELED_FROM = 0.8;
 const RARE_MAX = 25;
 
-const createdAt = (now: Date, tasks: number, n: number): number => now.getTime() - (tasks - n + 2) * MINUTE;
+/** Between two tasks of an account: a minute, or less if it has very many, because events are kept for 30 days. */
+const pauseOf = (tasks: number): number => Math.min(MINUTE, (28 * DAY) / tasks);
+
+const createdAt = (now: Date, tasks: number, n: number): number => now.getTime() - (tasks - n + 2) * pauseOf(tasks);
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -86,7 +92,7 @@ const dialects = {
 } as const;
 
 /**
- * Fills an account with the history of years: a task each minute, of which the newest fifth was canceled at once and
+ * Fills an account with a long history: a task each minute or more, of which the newest fifth was canceled at once and
  * half of that deleted; the rest has pictures, some of them public or deleted. The first `rare` tasks are failed and
  * public: a filter for them finds nothing among all newer ones.
  */
@@ -99,8 +105,8 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
   const isRare = `n <= ${rare}`;
   const isCanceled = `(n > ${Math.floor(tasks * CANCELED_FROM)} or ${isRare})`;
   const isHidden = `(${isCanceled} and n % 2 = 0 and n > ${rare} or n % 7 = 0 and n > 40)`;
-  const reservedAt = at(`${now.getTime()} - (${tasks} - n + 2) * ${MINUTE}`);
-  const endedAt = at(`${now.getTime()} - (${tasks} - n + 1) * ${MINUTE}`);
+  const reservedAt = at(`${now.getTime()} - (${tasks} - n + 2) * ${pauseOf(tasks)}`);
+  const endedAt = at(`${now.getTime()} - (${tasks} - n + 1) * ${pauseOf(tasks)}`);
   const balance = 1_000_000;
   const spent = 4 * (tasks - rare - (tasks - Math.floor(tasks * CANCELED_FROM)));
 
@@ -161,13 +167,18 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
     select '${id}', 'key ' || n, ${task}, 'x', ${at(`${now.getTime()}`)} from ${numbers(Math.min(tasks, 2_000))}`);
 };
 
-/** Other customers: each with an order, a key, a session and three tasks, one of them public. */
-export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number, now: Date): Promise<void> => {
+/** Other customers: each with an order, a key, a session and some tasks, a fifth of them public. */
+export const seedCrowd = async (
+  run: Execute,
+  dialect: Dialect,
+  { accounts, tasksEach }: Crowd,
+  now: Date,
+): Promise<void> => {
   const { pad, at, numbers, hash } = dialects[dialect];
   const moment = at(`${now.getTime()} - ${DAY} - n * 1000`);
   const account = `'acc_crowd' || ${pad("n")}`;
-  await run(`insert into account (id, email, credits, active_tasks, created_at)
-    select ${account}, n || '@crowd.example', 488, 0, ${moment} from ${numbers(accounts)}`);
+  await run(`insert into account (id, email, credits, active_tasks, last_event, created_at)
+    select ${account}, n || '@crowd.example', ${500 - 4 * tasksEach}, 0, ${tasksEach}, ${moment} from ${numbers(accounts)}`);
   await run(`insert into credit_order (id, account_id, credits, created_at, paid_at)
     select 'ord_crowd' || ${pad("n")}, ${account}, 500, ${moment}, ${moment} from ${numbers(accounts)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, order_id, at)
@@ -180,13 +191,16 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
   await run(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at,
       submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, native_width, native_height,
       fence, submissions, api_key_id)
-    select 'pan_' || ${pad("n")} || 'crowd', ${owner}, ${pad("n")} || 'crowd0', '1k', 'a small boat, number ' || n, '[]',
-      case when n % 3 = 0 then 'public' else 'private' end, 4, 'succeeded', ${moment}, ${moment}, 'local:' || n, ${moment},
+    select 'pan_' || ${pad("n")} || 'crowd', ${owner}, ${pad("n")} || 'crowd0', '1k', 'a small boat, number ' || n || case when n = 3 then ' beside a walrus' else '' end, '[]',
+      case when n % 5 = 3 then 'public' else 'private' end, 4, 'succeeded', ${moment}, ${moment}, 'local:' || n, ${moment},
       'saved', 'https://provider.example/' || n, 'panoramas/' || ${pad("n", 22)} || 'crowd.jpg', 1024, 512, 3, 0,
       'key_crowd' || ${pad(`n % ${accounts} + 1`)}
-    from ${numbers(3 * accounts)}`);
+    from ${numbers(tasksEach * accounts)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, task_id, at)
     select account_id, 'reservation', -4, id, reserved_at from task where account_id like 'acc_crowd%'`);
+  await run(`insert into event (account_id, number, type, task_id, at)
+    select ${owner}, (n - 1) / ${accounts} + 1, 'panorama.succeeded', 'pan_' || ${pad("n")} || 'crowd', ${moment}
+    from ${numbers(tasksEach * accounts)}`);
 };
 
 /**
