@@ -241,8 +241,15 @@ class FunctionProvider implements OpenFunctionProvider {
 const isKnownCause = (error: unknown): error is GenerationError =>
   error instanceof GenerationError && FAILURE_CAUSES.includes(error.cause);
 
+/** What was thrown, and why: `fetch` says the reason of "fetch failed" in its cause. */
+const wordsOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return shown(error);
+  const words = error.message || error.name;
+  return error.cause instanceof Error ? `${words}: ${wordsOf(error.cause)}` : words;
+};
+
 /** A text that every database can store, on one line. */
 const reasonOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message || error.name : shown(error);
+  const text = wordsOf(error);
   return shortened(text.toWellFormed().replace(/\p{Cc}+/gu, " "), REASON_CHARACTERS_MAX);
 };

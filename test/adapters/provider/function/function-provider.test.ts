@@ -144,6 +144,7 @@ describe("functionProvider", () => {
     ["throws nothing", undefined, "missing"],
     ["throws a text that PostgreSQL refuses", new Error("a\u0000b\nc\ud800"), "a b c\ufffd"],
     ["throws a cause that is none", new GenerationError("no", "weather" as "content_refused"), "no"],
+    ["throws with causes", new Error("outer", { cause: new Error("inner", { cause: 5 }) }), "outer: inner"],
   ])("fails with unusable_result if generate %s", async (_, error, reason) => {
     const generate = () => {
       throw error;
