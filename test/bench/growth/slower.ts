@@ -23,9 +23,13 @@ export type Timed = {
 
 /**
  * Measures all, and again what seems slower for a later subject than for the first: more than `slowdownMax` times as
- * long, and longer by more than its noise.
+ * long, and longer by more than its noise. All are measured `passesMin` times.
  */
-export const measure = async (all: readonly Measured[], slowdownMax: number): Promise<readonly Timed[]> => {
+export const measure = async (
+  all: readonly Measured[],
+  slowdownMax: number,
+  passesMin = 1,
+): Promise<readonly Timed[]> => {
   const measured = all.map((one) => ({ ...one, times: one.subjects.map((): number[] => []) }));
   let slower = measured;
   for (let pass = 0; pass < PASSES && slower.length > 0; pass += 1) {
@@ -35,7 +39,7 @@ export const measure = async (all: readonly Measured[], slowdownMax: number): Pr
         for (const [index, work] of run % 2 === 0 ? turns : turns.reverse()) times[index]?.push(await work(run));
       }
     }
-    slower = slower.filter(({ times, noise }) => isSlower(times, noise, slowdownMax));
+    if (pass + 1 >= passesMin) slower = slower.filter(({ times, noise }) => isSlower(times, noise, slowdownMax));
   }
   return measured.map((one) => ({ ...one, isSlower: slower.includes(one) }));
 };
