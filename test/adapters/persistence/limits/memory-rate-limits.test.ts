@@ -17,4 +17,17 @@ describe("MemoryRateLimits", () => {
       expect(limits.size).toBeLessThanOrEqual(120);
     }
   });
+
+  it("keeps nothing of keys that were idle for two windows when it is cleaned, also if no request comes", async () => {
+    const sizeAfter = async (milliseconds: number) => {
+      const clock = new HandClock();
+      const limits = new MemoryRateLimits(clock, RATE_LIMITS);
+      for (const key of ["key_1", "key_2"]) limits.admit(key as ApiKeyId, "read");
+      await clock.advance(milliseconds);
+      await limits.clean();
+      return limits.size;
+    };
+    expect(await sizeAfter(119_000)).toBe(2);
+    expect(await sizeAfter(120_000)).toBe(0);
+  });
 });
