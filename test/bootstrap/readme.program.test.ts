@@ -35,7 +35,8 @@ describe("the commands of README.md", () => {
     const [create = "", read = ""] = await commandsBelow("The first panorama");
     const created = await answerOf(create);
     expect(created).toMatchObject({ status: "processing", credits_charged: 6 });
-    const task = await answerOf(read, { "/ID": `/${created.id}` });
+    let task = created;
+    while (task.status === "processing") task = await answerOf(read, { "/ID": `/${created.id}` });
     expect(task).toMatchObject({ status: "succeeded", output: { native_width: 2048, native_height: 1024 } });
   });
 

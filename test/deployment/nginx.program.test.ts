@@ -8,7 +8,7 @@ it("bootstrap/deployment/nginx.conf is accepted by nginx, and refuses a flood fr
   const proxy = await Nginx.start(await Promise.all(nowhere), true);
   const client = new Agent({ connect: { ca: proxy.certificate }, connections: 20 });
   const statuses = await Promise.all(
-    Array.from({ length: 300 }, async () => (await fetch(proxy.url, { dispatcher: client })).status),
+    Array.from({ length: 900 }, async () => (await fetch(proxy.url, { dispatcher: client })).status),
   );
   await client.close();
   await proxy.remove();
