@@ -66,7 +66,9 @@ describe.each([
     expect(await statusOf({})).toBe(429);
   });
 
-  it.runIf(script === ON_POSTGRES)("creates as the service does: the same call, rows and answers", async () => {
+  if (kind === "sqlite") return; // those make no panoramas
+
+  it("creates as the service does: the same call, rows and answers", async () => {
     /** What the service reads of the new panorama, too. Without its id and its time. */
     const createOn = async (origin: string, n: number) => {
       const created = await answerOf(origin, creationOf(n));
