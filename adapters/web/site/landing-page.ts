@@ -31,7 +31,7 @@ const descriptionOf = ({ imagesMax }: Abilities): string =>
     ? "Describe a place, then stand in it: seamless 360° panoramas from a sentence or from your own images, for the web, for games and for headsets."
     : "Describe a place, then stand in it: seamless 360° panoramas from a sentence, for the web, for games and for headsets.";
 
-/** `GET /`: a panorama with a prompt field in it, how it works, the newest panoramas, a quick start and the prices. */
+/** `GET /`: a panorama with a prompt field in it, how it works, a quick start, the prices and the newest panoramas. */
 export function landingPage(parts: Parts): Page {
   const newest = newestPanoramas(parts);
   return { method: "GET", path: "/", body: "none", cost: "page", handle: (request) => show(parts, newest, request) };
@@ -51,7 +51,6 @@ async function show(parts: Parts, newest: Newest, request: PageRequest): Promise
 <li><h3>Step inside</h3><p>After a moment you are in the middle of it. Look around with a finger, a mouse or a headset.</p></li>
 <li><h3>Take it with you</h3><p>Share a link, put it on a website, or download the picture for your game.</p></li>
 </ol></section>
-${layout.hasGallery && newestSection(await newest())}
 <section aria-labelledby="start"><h2 id="start">For developers</h2>
 <div class="start"><div><p>One request starts a panorama and reserves its credits. If the generation fails, you get them back.
 Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
@@ -66,6 +65,7 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
 <ul class="prices">${RESOLUTION_NAMES.map((name) => priceOf(name, parts.policy))}</ul>
 </section>
+${layout.hasGallery && newestSection(await newest())}
 </div>`;
   const title = abilities.imagesMax > 0 ? "360° images from text and images" : "360° images from text";
   const description = descriptionOf(abilities);
@@ -109,6 +109,7 @@ function newestPanoramas({ panoramas, clock }: Parts): Newest {
   };
 }
 
+/** At the end: browsers load lazy pictures long before they are in sight, and a phone waits for its first paint. */
 const newestSection = (tasks: readonly SucceededTask[]): Html | false =>
   tasks.length > 0 &&
   html`<section aria-labelledby="newest"><h2 id="newest">Newest panoramas</h2>
