@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../application/ports/clock.js";
+import { sharedFor } from "../system/shared-for.js";
 import type { Metrics } from "./metrics.js";
 
 /** Several servers may scrape, and each query for unfinished work reads up to 60,000 rows of indexes. */
@@ -41,12 +42,11 @@ type Ports = {
  */
 export const scrape = (ports: Ports): (() => Promise<string>) => {
   const { metrics, clock, databaseLoad } = ports;
-  let last: { readonly at: number; readonly backlog: Promise<Backlog | undefined> } | undefined;
+  const readBacklog = sharedFor(VALID_MILLISECONDS, clock, () => read(ports));
   return async () => {
-    const at = clock.now().getTime();
-    if (last === undefined || Math.abs(at - last.at) > VALID_MILLISECONDS) last = { at, backlog: read(ports) };
+    const backlog = readBacklog();
     await ports.readMachine?.();
-    show(metrics, await last.backlog, clock.now());
+    show(metrics, await backlog, clock.now());
     showLoad(metrics, databaseLoad());
     return metrics.text();
   };

@@ -4,6 +4,7 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { panoramaName } from "../../domain/images/object-name.js";
+import { sharedFor } from "../system/shared-for.js";
 import type { Metrics } from "./metrics.js";
 
 /** Load balancers ask every few seconds, and each write to a bucket costs money. */
@@ -21,16 +22,8 @@ type Ports = {
 };
 
 /** For `/readyz`: stores a small object and deletes it. A result is valid for 15 s. Concurrent callers share it. */
-export const storageCheck = (ports: Ports): (() => Promise<StorageCheck>) => {
-  let last: { readonly at: number; readonly check: Promise<StorageCheck> } | undefined;
-  return () => {
-    const at = ports.clock.now().getTime();
-    if (last === undefined || Math.abs(at - last.at) > VALID_MILLISECONDS) {
-      last = { at, check: check(ports) };
-    }
-    return last.check;
-  };
-};
+export const storageCheck = (ports: Ports): (() => Promise<StorageCheck>) =>
+  sharedFor(VALID_MILLISECONDS, ports.clock, () => check(ports));
 
 const check = async ({ storage, ids, clock, logger }: Ports): Promise<StorageCheck> => {
   const name = panoramaName(ids.unguessable());

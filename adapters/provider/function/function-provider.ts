@@ -33,7 +33,7 @@ import {
   GenerationError,
   TEXT_ONLY,
 } from "./function-options.js";
-import { type End, StoredEnds, startOf, timeText } from "./stored-ends.js";
+import { type End, generationStart, StoredEnds, timeText } from "./stored-ends.js";
 
 /** A provider from a function. */
 export interface OpenFunctionProvider extends GenerationProvider {
@@ -131,7 +131,7 @@ class FunctionProvider implements OpenFunctionProvider {
 
   async poll(id: string): Promise<Result<Progress, ProviderUnavailable>> {
     if (this.running.has(id)) return ok({ state: "running" });
-    const startedAt = startOf(id);
+    const startedAt = generationStart(id);
     if (startedAt === undefined) return ok({ state: "failed", reason: "the provider has no such generation" });
     const progress = await this.ends.progressOf(id);
     if (progress.isErr()) return err(progress.error);
@@ -231,7 +231,7 @@ class FunctionProvider implements OpenFunctionProvider {
 
   /** Repeats until the end is stored, or other processes count the generation as lost. */
   private async store(id: string, end: End): Promise<void> {
-    const until = (startOf(id) ?? 0) + this.lostAfterMilliseconds;
+    const until = (generationStart(id) ?? 0) + this.lostAfterMilliseconds;
     while (!(await this.ends.store(id, end)) && !this.isClosed && this.clock.now().getTime() < until) {
       await this.clock.sleep(STORING_PAUSE_MILLISECONDS);
     }

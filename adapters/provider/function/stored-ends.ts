@@ -67,7 +67,7 @@ export class StoredEnds {
     const names = await this.storage.list(GENERATIONS);
     if (names.isErr()) throw new Error(`Old generations cannot be listed: ${names.error.reason}`);
     for (const name of names.value) {
-      const startedAt = startOf(name.slice(GENERATIONS.length, name.lastIndexOf("."))) ?? 0;
+      const startedAt = generationStart(name.slice(GENERATIONS.length, name.lastIndexOf("."))) ?? 0;
       if (startedAt > milliseconds) continue;
       const deleted = await this.storage.delete(name);
       if (deleted.isErr()) throw new Error(`An old generation cannot be deleted: ${deleted.error.reason}`);
@@ -75,7 +75,7 @@ export class StoredEnds {
   }
 
   private async nameOf(id: string): Promise<Result<ObjectName | undefined, ProviderUnavailable>> {
-    if (startOf(id) === undefined) return ok(undefined);
+    if (generationStart(id) === undefined) return ok(undefined);
     const names = await this.storage.list(`${GENERATIONS}${id}.`);
     return names.map(([name]) => name).mapErr(({ reason }) => unavailable(reason));
   }
@@ -94,7 +94,7 @@ const GONE = { kind: "result_gone", reason: "the storage no longer has the resul
 export const timeText = (at: Date): string => at.getTime().toString(36).padStart(9, "0");
 
 /** Time of the start in milliseconds; `undefined` if it is not an id of a function provider. */
-export const startOf = (id: string): number | undefined => {
+export const generationStart = (id: string): number | undefined => {
   const [, start] = /^([0-9a-z]{9})-[\w-]{8}-[\w-]{22}$/.exec(id) ?? [];
   return start === undefined ? undefined : Number.parseInt(start, 36);
 };

@@ -4,6 +4,7 @@ import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
+import { sharedFor } from "../../system/shared-for.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { pixelSize } from "../../wording/numbers.js";
 import { NO_SIGN_UP } from "../account/form-parts.js";
@@ -91,23 +92,19 @@ ${layout.hasGallery && newestSection(await newest())}
 
 /** As many as fill two rows on a wide screen. */
 const NEWEST = 6;
-/** A hidden or deleted panorama is gone after this time. Its picture is gone at once. */
-const KEPT_MILLISECONDS = 10_000;
+/** So a hidden or deleted panorama is gone after ten seconds. Its picture is gone at once. */
+const KEPT_MILLISECONDS = 9_999;
 
 type Newest = () => Promise<readonly SucceededTask[]>;
 
 /** The newest public panoramas: one query, whoever comes. None while the database does not answer. */
-function newestPanoramas({ panoramas, clock }: Parts): Newest {
-  let kept: { readonly at: number; readonly tasks: Promise<readonly SucceededTask[]> } | undefined;
-  return () => {
-    const at = clock.now().getTime();
-    if (kept === undefined || Math.abs(at - kept.at) >= KEPT_MILLISECONDS) {
-      const page = panoramas.listPublic(NEWEST);
-      kept = { at, tasks: page.then((found) => found.panoramas).catch(() => []) };
-    }
-    return kept.tasks;
-  };
-}
+const newestPanoramas = ({ panoramas, clock }: Parts): Newest =>
+  sharedFor(KEPT_MILLISECONDS, clock, () =>
+    panoramas.listPublic(NEWEST).then(
+      (found) => found.panoramas,
+      () => [],
+    ),
+  );
 
 /** At the end: browsers load lazy pictures long before they are in sight, and a phone waits for its first paint. */
 const newestSection = (tasks: readonly SucceededTask[]): Html | false =>
