@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -184,6 +185,7 @@ describe("upload_reference_images", () => {
     const swap = `const { renameSync } = require("node:fs"); process.chdir(process.argv[1]);
       for (;;) { renameSync("parent", "kept"); renameSync("link", "parent"); renameSync("parent", "link"); renameSync("kept", "parent"); }`;
     const swapping = spawn(process.execPath, ["-e", swap, allowed]);
+    const ended = once(swapping, "exit");
     try {
       const folders = new AllowedFolders(allowed);
       const seen = new Set<string>();
@@ -199,6 +201,7 @@ describe("upload_reference_images", () => {
       expect([...seen].sort()).toEqual(["ALLOWED", "refused"]);
     } finally {
       swapping.kill("SIGKILL");
+      await ended; // a rename after this test would fail the removal of the folder
     }
   });
 
