@@ -42,6 +42,7 @@ describe("deleteExpiredReferences", () => {
     expect(world.storage.objects.size).toBe(0);
     await world.clock.advance(LEASE_MILLISECONDS);
     expect(await world.deleteExpired()).toBe(0);
+    expect(world.reporter.of("images_expired")).toEqual([{ kind: "images_expired", count: 250 }]);
   });
 
   it("works on 100 images per statement, and reads no further after the last ones", async () => {

@@ -8,6 +8,7 @@ import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import {
   KEEP_ATTEMPTS_MAX,
   keepWithoutThumbnail,
+  storageRetryAfterSeconds,
   type UploadingImage,
   waitForStorage,
 } from "../../../domain/images/storage-status.js";
@@ -48,6 +49,7 @@ describe("storeFinishedImages", () => {
     expect(world.reporter.of("image_status")).toEqual([
       { kind: "image_status", taskId: id, status: "saved", detail: "stored" },
     ]);
+    expect(world.provider.discarded).toEqual([]);
 
     await world.clock.advance(aDay);
     expect(await world.store()).toBe(0);
@@ -73,6 +75,38 @@ describe("storeFinishedImages", () => {
       await world.clock.advance(aMinute);
     }
     expect((await image()).status).toBe("failed");
+  });
+
+  it("waits longer for the storage the older the panorama is, ten minutes at most", async () => {
+    world.storage.available = false;
+    await world.clock.advance(aMinute);
+    const { succeededAt } = (await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask;
+    const wait = 1000 * storageRetryAfterSeconds((world.clock.now().getTime() - succeededAt.getTime()) / 1000);
+    expect(await world.store()).toBe(1);
+    await world.clock.advance(wait - 1);
+    expect(await world.store()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.store()).toBe(1);
+    await world.clock.advance(aDay);
+    expect(await world.store()).toBe(1);
+    await world.clock.advance(tenMinutes - 1);
+    expect(await world.store()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.store()).toBe(1);
+  });
+
+  it("deletes the provider's copy once, when the image is saved, if the provider wants that", async () => {
+    Object.assign(world.provider, { discardsSaved: true });
+    world.provider.play({ download: "unavailable" });
+    await world.store();
+    expect(world.provider.discarded).toEqual([]);
+    world.provider.play({ download: "image_without_thumbnail" });
+    await world.clock.advance(aMinute);
+    await world.store();
+    expect([(await image()).status, world.provider.discarded]).toEqual(["saved-no-thumb", ["upstream-1"]]);
+    await world.clock.advance(tenMinutes);
+    await world.store();
+    expect([(await image()).status, world.provider.discarded]).toEqual(["saved", ["upstream-1"]]);
   });
 
   it("counts only failed attempts without a working source in between", async () => {
