@@ -25,7 +25,7 @@ const LOG_PAGES_MAX = 1000;
 
 /** Transactions that share one commit at most; more would make the first one wait too long. */
 const GROUP_MAX = 128;
-/** Outcomes before the time is looked at. To look after each one takes some 6 % of a creation's time. */
+/** Outcomes before the time is looked at. To look after each one costs a creation some 3 %. */
 const OUTCOMES_AT_ONCE = 8;
 
 /** Maximum wait of a group until it is as large as the last one. */
