@@ -5,8 +5,8 @@ import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { Tracing } from "./tracing.js";
 
-// biome-ignore lint/suspicious/noExplicitAny: the arguments of any method
-type Method = (...args: any[]) => unknown;
+/** Any method: it has arguments, but nobody here knows which. */
+type Method = (...args: never[]) => unknown;
 
 /*
  * Traces wrap the ports, and only if they are wanted: adapters do not know them, and without them no method has a

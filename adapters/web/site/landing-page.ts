@@ -92,7 +92,7 @@ ${layout.hasGallery && newestSection(await newest())}
 
 /** As many as fill two rows on a wide screen. */
 const NEWEST = 6;
-/** So a hidden or deleted panorama is gone after ten seconds. Its picture is gone at once. */
+/** Shorter than ten seconds: then a hidden or deleted panorama is gone. Its picture is gone at once. */
 const KEPT_MILLISECONDS = 9_999;
 
 type Newest = () => Promise<readonly SucceededTask[]>;
@@ -106,7 +106,7 @@ const newestPanoramas = ({ panoramas, clock }: Parts): Newest =>
     ),
   );
 
-/** At the end: browsers load lazy pictures long before they are in sight, and a phone waits for its first paint. */
+/** Last on the page: browsers load lazy pictures before they are in sight, which delays the first paint on phones. */
 const newestSection = (tasks: readonly SucceededTask[]): Html | false =>
   tasks.length > 0 &&
   html`<section aria-labelledby="newest"><h2 id="newest">Newest panoramas</h2>
